@@ -1,0 +1,184 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""The channel store: one independent array per particle property (DYVERSO, section 6).
+
+Arrays change size only at capacity steps. Particles are removed by a mask; the next sort puts the
+dead ones last and they are cut off, so that removal costs nothing of its own. Ids are stable: they
+survive sorting and removal, and are never given twice.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import quadrants as qd
+
+from viscoil.compute import Floats, Ints, Vec3s, Vec6s, scalars, vectors, view, write
+from viscoil.errors import ViscoilError
+
+GROWTH = 1.5
+SMALLEST_CAPACITY = 1024
+
+
+@dataclass(frozen=True)
+class ChannelKind:
+    """What one particle holds in a channel: `width` numbers of type `dtype`."""
+
+    dtype: str  # "f32" or "i32"
+    width: int = 1  # 1, 3 or 6
+    unit: str = "1"
+
+    def allocate(self, capacity: int) -> Any:
+        if self.width > 1:
+            return vectors(self.width, capacity)
+        return scalars(qd.f32 if self.dtype == "f32" else qd.i32, capacity)
+
+
+# The channels every simulation has. Letters are those of the papers.
+STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
+    "position": ChannelKind("f32", 3, "m"),  # x
+    "velocity": ChannelKind("f32", 3, "m/s"),  # u
+    "id": ChannelKind("i32", 1),  # stable, from 0
+    "material": ChannelKind("i32", 1),  # index into the scene's materials
+    "birth": ChannelKind("f32", 1, "s"),  # simulated time of creation
+    "conformation": ChannelKind("f32", 6, "1"),  # q = (xx, yy, zz, xy, xz, yz) of Q; rest: identity
+    "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
+    "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
+}
+
+IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+
+
+@qd.kernel(fastcache=True)
+def _gather_floats(n: qd.i32, order: Ints, source: Floats, target: Floats):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_ints(n: qd.i32, order: Ints, source: Ints, target: Ints):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_vec3(n: qd.i32, order: Ints, source: Vec3s, target: Vec3s):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_vec6(n: qd.i32, order: Ints, source: Vec6s, target: Vec6s):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+_GATHER = {
+    ("f32", 1): _gather_floats,
+    ("i32", 1): _gather_ints,
+    ("f32", 3): _gather_vec3,
+    ("f32", 6): _gather_vec6,
+}
+
+
+class Particles:
+    """All particles of a simulation. Elements past `count` are garbage."""
+
+    def __init__(self, capacity: int = 0) -> None:
+        self.count = 0
+        self.next_id = 0
+        self.capacity = max(capacity, 1)
+        self.kinds: dict[str, ChannelKind] = {}
+        self._arrays: dict[str, Any] = {}
+        self._spare: dict[tuple[str, int], Any] = {}
+        self.alive = self._mask(self.capacity)
+        for name, kind in STANDARD_CHANNELS.items():
+            self.add_channel(name, kind)
+
+    def add_channel(self, name: str, kind: ChannelKind) -> None:
+        """Adds a channel of zeros; users may add as many as they like."""
+        if name in self.kinds:
+            raise ViscoilError(f"there is already a channel named {name!r}: choose another name")
+        if (kind.dtype, kind.width) not in _GATHER:
+            raise ViscoilError(
+                f"channel {name!r}: a particle can hold 1 integer, or 1, 3 or 6 floats"
+            )
+        self.kinds[name] = kind
+        self._arrays[name] = kind.allocate(self.capacity)
+
+    def array(self, name: str) -> Any:
+        """The array that kernels use."""
+        return self._arrays[name]
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """NumPy's view of a channel: writable and without a copy on the CPU."""
+        return view(self._arrays[name], self.count)
+
+    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
+        write(self._arrays[name], np.broadcast_to(np.asarray(values), self[name].shape))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.kinds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def append(self, channels: Mapping[str, npt.ArrayLike]) -> None:
+        """Adds particles with fresh ids; channels that are not given start at rest."""
+        added = len(np.asarray(channels["position"]))
+        self.reserve(self.count + added)
+        rest: dict[str, npt.ArrayLike] = {
+            "id": np.arange(self.next_id, self.next_id + added, dtype=np.int32),
+            "conformation": np.tile(np.float32(IDENTITY6), (added, 1)),
+        }
+        for name, kind in self.kinds.items():
+            shape = (added,) if kind.width == 1 else (added, kind.width)
+            values = channels.get(name, rest.get(name, np.zeros(shape)))
+            write(self._arrays[name], np.broadcast_to(values, shape), self.count)
+        self.count += added
+        self.next_id += added
+
+    def reserve(self, count: int) -> None:
+        """Makes room for `count` particles, in capacity steps."""
+        if count > self.capacity:
+            self._resize(max(count, int(self.capacity * GROWTH), SMALLEST_CAPACITY))
+
+    def reorder(self, order: Any, survivors: int) -> None:
+        """Puts particle order[i] at place i and cuts off everything past `survivors`."""
+        for name, kind in self.kinds.items():
+            spare = self._spare.setdefault(
+                (kind.dtype, kind.width), kind.allocate(0)
+            )
+            if spare.shape[0] < self.capacity:
+                spare = kind.allocate(self.capacity)
+            _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
+            self._spare[kind.dtype, kind.width] = self._arrays[name]
+            self._arrays[name] = spare
+        removed = survivors < self.count
+        self.count = survivors
+        if removed:
+            self.alive.fill(1)
+            self._shrink()
+
+    def _shrink(self) -> None:
+        if self.capacity > SMALLEST_CAPACITY and self.count < self.capacity // 2:
+            self._resize(max(int(self.count * GROWTH), SMALLEST_CAPACITY))
+
+    def _resize(self, capacity: int) -> None:
+        self._spare.clear()
+        self.capacity = capacity
+        for name, kind in self.kinds.items():
+            kept = np.array(self[name])
+            self._arrays[name] = kind.allocate(capacity)
+            write(self._arrays[name], kept)
+        self.alive = self._mask(capacity)
+
+    @staticmethod
+    def _mask(capacity: int) -> Any:
+        mask = scalars(qd.i32, capacity)
+        mask.fill(1)
+        return mask

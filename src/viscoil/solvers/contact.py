@@ -1,0 +1,324 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Walls and nozzles inside the projections.
+
+A particle is a ball of diameter d: it touches a wall at the distance d/2. Those near a wall, and
+those driven inside a nozzle, are collected into a short list once per step, so that contact costs
+nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast body
+would pile several layers of particles onto a wall in one step.
+
+In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
+where it sticks, the normal one where it slides. A wall never pulls.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import quadrants as qd
+
+from viscoil.colliders.arrays import ColliderArrays, distance_and_normal, surface_velocity
+from viscoil.colliders.primitives import Contact
+from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
+from viscoil.constraints.density import wall_share
+from viscoil.emitters import EmitterFrame
+from viscoil.reductions import block_count, exclusive_scan
+from viscoil.solvers.tables import Scale
+
+
+class Mode(enum.IntEnum):
+    """What a contact leaves of a particle's freedom; cached kernels hold the values."""
+
+    FREE = 0
+    SLIDING = 1
+    FIXED = 2
+
+
+@dataclasses.dataclass
+class Nozzles:
+    """Zones in which particles move as an emitter says; one entry per emitter."""
+
+    origin: Vec3s  # m
+    direction: Vec3s
+    width_axis: Vec3s
+    height_axis: Vec3s
+    half_width: Floats  # m
+    half_height: Floats  # m
+    is_disc: Ints
+    run_in: Floats  # m
+    speed: Floats  # m/s
+
+
+@dataclasses.dataclass
+class Contacts:
+    """The particles near walls or in nozzles; one entry each."""
+
+    particle: Ints
+    mode: Ints  # a Mode
+    nozzle: Ints  # index of the nozzle that drives it, -1 if none
+    normal: Vec3s  # of the wall it slides on
+    push: Floats  # m: how far walls have pushed it out in this step
+
+
+@qd.func
+def free_part(contact: qd.i32, contacts: Contacts, v: vec3) -> vec3:
+    """What remains of a velocity change for a particle with this contact (-1: none)."""
+    free = v
+    if contact >= 0:
+        mode = contacts.mode[contact]
+        if mode == Mode.FIXED:
+            free = vec3(0.0)
+        elif mode == Mode.SLIDING:
+            n = contacts.normal[contact]
+            free = v - n.dot(v) * n
+    return free
+
+
+@qd.func
+def nozzle_of(nozzles: Nozzles, count: qd.i32, margin: qd.f32, x: vec3) -> qd.i32:
+    """The nozzle in whose run-in zone x lies, or -1."""
+    found = -1
+    for e in range(count):
+        r = x - nozzles.origin[e]
+        along = r.dot(nozzles.direction[e])
+        u = qd.abs(r.dot(nozzles.width_axis[e]))
+        v = qd.abs(r.dot(nozzles.height_axis[e]))
+        inside = u < nozzles.half_width[e] + margin and v < nozzles.half_height[e] + margin
+        if nozzles.is_disc[e] == 1:
+            radius = nozzles.half_width[e] + margin
+            inside = u * u + v * v < radius * radius
+        if inside and along < 0.0 and along > -nozzles.run_in[e] - 2.0 * margin:
+            found = e
+    return found
+
+
+@qd.kernel(fastcache=True)
+def _mark(
+    n: qd.i32,
+    collider_count: qd.i32,
+    nozzle_count: qd.i32,
+    scale: Scale,
+    colliders: ColliderArrays,
+    nozzles: Nozzles,
+    position: Vec3s,
+    velocity: Vec3s,
+    marks: Ints,
+):
+    for i in range(n):
+        x = position[i]
+        reach = scale.support + scale.dt * velocity[i].norm()
+        near = nozzle_of(nozzles, nozzle_count, 0.5 * scale.spacing, x) >= 0
+        for k in range(collider_count):
+            if distance_and_normal(colliders, k, x)[3] < reach:
+                near = True
+        marks[i] = qd.cast(near, qd.i32)
+
+
+@qd.kernel(fastcache=True)
+def _collect(
+    n: qd.i32,
+    nozzle_count: qd.i32,
+    scale: Scale,
+    nozzles: Nozzles,
+    position: Vec3s,
+    offsets: Ints,
+    wall: Ints,
+    contacts: Contacts,
+):
+    for i in range(n):
+        c = offsets[i]
+        wall[i] = -1
+        if offsets[i + 1] > c:
+            wall[i] = c
+            nozzle = nozzle_of(nozzles, nozzle_count, 0.5 * scale.spacing, position[i])
+            contacts.particle[c] = i
+            contacts.nozzle[c] = nozzle
+            contacts.mode[c] = Mode.FREE
+            contacts.normal[c] = vec3(0.0)
+            contacts.push[c] = 0.0
+
+
+@qd.func
+def wall_density(
+    y: vec3, collider_count: qd.i32, support: qd.f32, colliders: ColliderArrays, table: Floats
+) -> vec4:
+    """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
+    outside = 1.0
+    gradient = vec3(0.0)
+    for k in range(collider_count):
+        at = distance_and_normal(colliders, k, y)
+        share = wall_share(at[3], support, table)
+        if share[0] > 0.0:
+            left = qd.max(1.0 - share[0], 0.05)
+            outside *= left
+            gradient += share[1] / left * vec3(at[0], at[1], at[2])
+    gradient *= outside
+    return vec4(gradient[0], gradient[1], gradient[2], 1.0 - outside)
+
+
+@qd.kernel(fastcache=True)
+def constrain_velocities(
+    count: qd.i32,
+    collider_count: qd.i32,
+    scale: Scale,
+    colliders: ColliderArrays,
+    nozzles: Nozzles,
+    contacts: Contacts,
+    position: Vec3s,
+    velocity: Vec3s,
+):
+    """Clamps u so that x⁰ + Δt u stays outside, and notes what freedom is left."""
+    for c in range(count):
+        i = contacts.particle[c]
+        u = velocity[i]
+        mode = qd.cast(Mode.FREE, qd.i32)
+        push = 0.0
+        if contacts.nozzle[c] >= 0:
+            e = contacts.nozzle[c]
+            u = nozzles.speed[e] * nozzles.direction[e]
+            mode = Mode.FIXED
+        else:
+            for k in range(collider_count):
+                predicted = position[i] + scale.dt * u
+                at = distance_and_normal(colliders, k, predicted)
+                gap = at[3] - 0.5 * scale.spacing
+                if gap < 0.0:
+                    n = vec3(at[0], at[1], at[2])
+                    if -gap > push:
+                        push = -gap
+                        contacts.normal[c] = n
+                    u -= gap / scale.dt * n
+                    slip = u - surface_velocity(colliders, k, predicted)
+                    slip -= slip.dot(n) * n
+                    kind = colliders.contact[k]
+                    grip = colliders.friction[k] * (-gap / scale.dt)
+                    if kind == Contact.STICKY or (
+                        kind == Contact.FRICTION and slip.norm() <= grip
+                    ):
+                        u -= slip
+                        mode = Mode.FIXED
+                    else:
+                        if kind == Contact.FRICTION:
+                            u -= grip / slip.norm() * slip
+                        mode = qd.max(mode, qd.cast(Mode.SLIDING, qd.i32))
+        velocity[i] = u
+        contacts.mode[c] = mode
+        contacts.push[c] = push
+
+
+@qd.kernel(fastcache=True)
+def constrain_positions(
+    count: qd.i32,
+    collider_count: qd.i32,
+    scale: Scale,
+    colliders: ColliderArrays,
+    nozzles: Nozzles,
+    contacts: Contacts,
+    position: Vec3s,
+    trial: Vec3s,
+):
+    """Pushes y out of the walls; sticking and friction act on the displacement along them."""
+    for c in range(count):
+        i = contacts.particle[c]
+        y = trial[i]
+        if contacts.nozzle[c] >= 0:
+            e = contacts.nozzle[c]
+            y = position[i] + scale.dt * nozzles.speed[e] * nozzles.direction[e]
+        else:
+            for k in range(collider_count):
+                at = distance_and_normal(colliders, k, y)
+                gap = at[3] - 0.5 * scale.spacing
+                kind = colliders.contact[k]
+                touching = 0.0
+                if kind == Contact.STICKY:
+                    touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
+                if gap < touching:
+                    n = vec3(at[0], at[1], at[2])
+                    depth = qd.max(-gap, 0.0)
+                    contacts.push[c] += depth
+                    y += depth * n
+                    slip = y - position[i] - scale.dt * surface_velocity(colliders, k, y)
+                    slip -= slip.dot(n) * n
+                    if kind == Contact.STICKY:
+                        y -= slip
+                    elif kind == Contact.FRICTION:
+                        length = slip.norm()
+                        if length <= colliders.friction[k] * contacts.push[c]:
+                            y -= slip
+                        else:
+                            y -= qd.min(1.0, colliders.friction[k] * depth / length) * slip
+        trial[i] = y
+
+
+class Boundary:
+    """Colliders and nozzles of a simulation, and the contacts of the current step."""
+
+    def __init__(self, colliders: ColliderArrays, collider_count: int) -> None:
+        self.colliders = colliders
+        self.collider_count = collider_count
+        self.nozzles = _make_nozzles([])
+        self.nozzle_count = 0
+        self.contacts = _make_contacts(1)
+        self.count = 0
+        self._marks: Any = scalars(qd.i32, 1)
+        self._sums: Any = scalars(qd.i32, 1)
+
+    def set_nozzles(self, frames: Sequence[EmitterFrame]) -> None:
+        self.nozzles = _make_nozzles(frames)
+        self.nozzle_count = len(frames)
+
+    def find(self, n: int, scale: Scale, position: Any, velocity: Any, wall: Any) -> None:
+        """Collects the particles that may touch a wall in this step, or are driven."""
+        if self._marks.shape[0] < wall.shape[0] + 1:
+            self._marks = scalars(qd.i32, wall.shape[0] + 1)
+            self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
+        _mark(
+            n, self.collider_count, self.nozzle_count, scale, self.colliders, self.nozzles,
+            position, velocity, self._marks,
+        )  # fmt: skip
+        self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
+        if self.contacts.particle.shape[0] < self.count:
+            self.contacts = _make_contacts(int(self.count * 1.2))
+        _collect(
+            n, self.nozzle_count, scale, self.nozzles, position, self._marks, wall, self.contacts
+        )
+
+    def constrain_velocities(self, scale: Scale, position: Any, velocity: Any) -> None:
+        if self.count:
+            constrain_velocities(
+                self.count, self.collider_count, scale, self.colliders, self.nozzles,
+                self.contacts, position, velocity,
+            )  # fmt: skip
+
+    def constrain_positions(self, scale: Scale, position: Any, trial: Any) -> None:
+        if self.count:
+            constrain_positions(
+                self.count, self.collider_count, scale, self.colliders, self.nozzles,
+                self.contacts, position, trial,
+            )  # fmt: skip
+
+
+def _make_contacts(count: int) -> Contacts:
+    return Contacts(
+        particle=scalars(qd.i32, count),
+        mode=scalars(qd.i32, count),
+        nozzle=scalars(qd.i32, count),
+        normal=vectors(3, count),
+        push=scalars(qd.f32, count),
+    )
+
+
+def _make_nozzles(frames: Sequence[EmitterFrame]) -> Nozzles:
+    count = len(frames)
+    nozzles = Nozzles(
+        *(vectors(3, count) for _ in range(4)),
+        *(scalars(qd.f32, count) for _ in range(2)),
+        scalars(qd.i32, count),
+        *(scalars(qd.f32, count) for _ in range(2)),
+    )
+    for name in ("origin", "direction", "width_axis", "height_axis", "is_disc", "run_in", "speed"):
+        write(getattr(nozzles, name), np.array([getattr(frame, name) for frame in frames]))
+    write(nozzles.half_width, np.array([frame.half_size[0] for frame in frames]))
+    write(nozzles.half_height, np.array([frame.half_size[1] for frame in frames]))
+    return nozzles

@@ -1,0 +1,140 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Loops over particles for the density constraint (position-based fluids).
+
+The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i p_i ∇γ_i, and a change of
+pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
+"""
+
+import quadrants as qd
+
+from viscoil.colliders.arrays import ColliderArrays
+from viscoil.compute import Doubles, Floats, vec3
+from viscoil.constraints.density import projected_pressure
+from viscoil.neighbors import separation
+from viscoil.reductions import block_begin, block_end, blocks
+from viscoil.smoothing import slope_over_q, value
+from viscoil.solvers.contact import wall_density
+from viscoil.solvers.tables import Scale
+from viscoil.solvers.workspace import Fluid, Unknowns
+
+
+@qd.kernel(fastcache=True)
+def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns):
+    """y ← x⁰ + Δt u."""
+    for i in range(n):
+        unknowns.trial[i] = fluid.position[i] + scale.dt * unknowns.velocity[i]
+
+
+@qd.kernel(fastcache=True)
+def prepare_stiffness(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    least: qd.f32,
+    collider_count: qd.i32,
+    scale: Scale,
+    fluid: Fluid,
+    colliders: ColliderArrays,
+    wall_table: Floats,
+    unknowns: Unknowns,
+):
+    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
+
+    The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
+    """
+    for i in range(n):
+        yi = unknowns.trial[i]
+        total = vec3(0.0)
+        squares = 0.0
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            slope = slope_over_q(kind, x.norm() / scale.support)
+            arm = scale.volume * scale.gradient_scale * slope * x
+            total += arm
+            squares += arm.dot(arm) * fluid.inverse_mass[j]
+        if fluid.wall[i] >= 0:
+            behind = wall_density(yi, collider_count, scale.support, colliders, wall_table)
+            total += vec3(behind[0], behind[1], behind[2])
+        stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
+        stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
+        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness
+        unknowns.pressure_change[i] = unknowns.pressure[i]
+
+
+@qd.kernel(fastcache=True)
+def change_pressure(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    relaxation: qd.f32,
+    collider_count: qd.i32,
+    scale: Scale,
+    fluid: Fluid,
+    colliders: ColliderArrays,
+    wall_table: Floats,
+    unknowns: Unknowns,
+    sums: Doubles,
+):
+    """Δp from C at y; per block: Σ max(C, 0) and max C."""
+    for b in range(blocks(n)):
+        total_error = qd.f64(0.0)
+        largest = qd.f64(0.0)
+        for i in range(block_begin(b), block_end(b, n)):
+            yi = unknowns.trial[i]
+            kernel_sum = value(kind, 0.0)
+            for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+                j = fluid.pairs.neighbor[k]
+                x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+                kernel_sum += value(kind, x.norm() / scale.support)
+            compression = scale.volume * scale.value_scale * kernel_sum - 1.0
+            if fluid.wall[i] >= 0:
+                compression += wall_density(
+                    yi, collider_count, scale.support, colliders, wall_table
+                )[3]
+            before = unknowns.pressure[i]
+            after = projected_pressure(before, compression, unknowns.stiffness[i], relaxation)
+            unknowns.pressure[i] = after
+            unknowns.pressure_change[i] = after - before
+            error = qd.max(qd.cast(compression, qd.f64), 0.0)
+            total_error += error
+            largest = qd.max(largest, error)
+        sums[2 * b] = total_error
+        sums[2 * b + 1] = largest
+
+
+@qd.kernel(fastcache=True)
+def apply_pressure_change(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    collider_count: qd.i32,
+    scale: Scale,
+    fluid: Fluid,
+    colliders: ColliderArrays,
+    wall_table: Floats,
+    unknowns: Unknowns,
+):
+    """change ← Δt² f/m of the pressures Δp."""
+    for i in range(n):
+        yi = unknowns.trial[i]
+        own = unknowns.pressure_change[i]
+        push = vec3(0.0)
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            slope = slope_over_q(kind, x.norm() / scale.support)
+            push -= (own + unknowns.pressure_change[j]) * slope * x
+        push *= scale.volume * scale.gradient_scale
+        if fluid.wall[i] >= 0:
+            behind = wall_density(yi, collider_count, scale.support, colliders, wall_table)
+            push -= own * vec3(behind[0], behind[1], behind[2])
+        factor = scale.dt * scale.dt * scale.volume * fluid.inverse_mass[i]
+        unknowns.change[i] = factor * push
+
+
+@qd.kernel(fastcache=True)
+def move(n: qd.i32, unknowns: Unknowns):
+    """y += change."""
+    for i in range(n):
+        unknowns.trial[i] += unknowns.change[i]

@@ -1,0 +1,215 @@
+"""The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import quadrants as qd
+
+from viscoil.compute import scalars, view, write
+from viscoil.constraints.density import lattice_sums, wall_table
+from viscoil.reductions import block_count, sum_doubles
+from viscoil.scene import SolverSettings
+from viscoil.smoothing import Smoothing
+from viscoil.solvers import conformation_kernels as conformation
+from viscoil.solvers import density_kernels as density
+from viscoil.solvers.contact import Boundary
+from viscoil.solvers.tables import Materials, Scale
+from viscoil.solvers.workspace import Fluid, Unknowns
+
+CONTACT_ROUNDS = 3  # how often contacts are chosen anew within a velocity projection
+DENSITY_RELAXATION = 0.5  # Jacobi steps of the pressures
+
+
+@dataclass
+class StepContext:
+    """Everything that the projections of one step share."""
+
+    n: int
+    periodic: bool
+    scale: Scale
+    materials: Materials
+    fluid: Fluid
+    unknowns: Unknowns
+    boundary: Boundary
+
+
+@dataclass(frozen=True)
+class Convergence:
+    iterations: int = 0
+    residual: float = 0.0  # relative, of the conformation system
+
+
+class BlockSums:
+    """Scratch for sums that do not depend on the number of threads."""
+
+    def __init__(self) -> None:
+        self.array: Any = scalars(qd.f64, 1)
+
+    def reserve(self, n: int) -> Any:
+        if self.array.shape[0] < 2 * block_count(n):
+            self.array = scalars(qd.f64, 2 * block_count(n) + 16)
+        return self.array
+
+    def total(self, n: int) -> float:
+        return float(sum_doubles(block_count(n), self.array))
+
+
+class VelocityProjection:
+    """Projects u* to the conformation constraints: one linear system in the stresses."""
+
+    def __init__(self, settings: SolverSettings) -> None:
+        self.settings = settings
+        self._sums = BlockSums()
+
+    def __call__(self, c: StepContext) -> Convergence:
+        """u ← u** and σ, starting from the stresses of the last step; `trial` holds u*."""
+        sums = self._sums.reserve(c.n)
+        conformation.right_side(
+            c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
+            c.unknowns, sums,
+        )  # fmt: skip
+        right_side = self._sums.total(c.n)
+        rounds = CONTACT_ROUNDS if c.boundary.count else 1
+        done, residual = 0, right_side
+        for k in range(rounds):
+            self._choose_contacts(c)
+            budget = (self.settings.velocity_iterations - done) // (rounds - k)
+            if self.settings.velocity_solver == "pcg":
+                used, residual = self._conjugate_gradients(c, budget, right_side)
+            else:
+                used, residual = self._jacobi(c, budget)
+            done += used
+        relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
+        return Convergence(done, relative)
+
+    def _choose_contacts(self, c: StepContext) -> None:
+        """u ← u* + M⁻¹Jᵀσ, and which particles a wall holds at that velocity."""
+        conformation.tractions_of_stress(c.n, c.fluid, c.unknowns)
+        conformation.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity)
+
+    def _conjugate_gradients(
+        self, c: StepContext, budget: int, right_side: float
+    ) -> tuple[int, float]:
+        sums, table = self._sums.array, c.materials.table
+        enough = self.settings.velocity_tolerance**2 * right_side
+        conformation.start_conjugate_gradients(
+            c.n, c.periodic, self.settings.corotation, c.scale, table, c.fluid, c.unknowns, sums
+        )
+        rz = self._sums.total(c.n)
+        for k in range(budget):
+            if rz <= enough or rz == 0.0:
+                return k, rz
+            conformation.response(
+                c.n, c.periodic, c.scale, table, c.fluid, c.boundary.contacts, c.unknowns, sums
+            )
+            length = rz / max(self._sums.total(c.n), 1e-300)
+            conformation.advance(
+                c.n, c.periodic, length, c.scale, table, c.fluid, c.unknowns, sums
+            )
+            last, rz = rz, self._sums.total(c.n)
+            conformation.next_direction(c.n, length, rz / last, table, c.fluid, c.unknowns)
+        return budget, rz
+
+    def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:
+        rz = 0.0
+        for _ in range(budget):
+            conformation.jacobi_from_velocities(
+                c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation,
+                c.scale, c.materials.table, c.fluid, c.unknowns, self._sums.array,
+            )  # fmt: skip
+            rz = self._sums.total(c.n)
+            conformation.add_velocity_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+            c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity)
+        return budget, rz
+
+
+@dataclass(frozen=True)
+class DensityError:
+    mean: float
+    largest: float
+
+
+class PositionProjection:
+    """Projects y to density and conformation constraints, one Jacobi iteration of each in turn."""
+
+    def __init__(self, settings: SolverSettings, kind: Smoothing, scale: Scale) -> None:
+        self.settings = settings
+        self.kind = int(kind)
+        self._sums = BlockSums()
+        self._wall_table = scalars(qd.f32, 129)
+        write(self._wall_table, wall_table(kind, settings.support))
+        self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
+
+    def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
+        """y ← projected positions, starting from the pressures and stresses found so far."""
+        self._sums.reserve(c.n)
+        self._push_out(c)
+        self._start_pressures(c)
+        iterations, residual = 0, 0.0
+        while True:
+            error = self._measure_density(c)
+            if self._done(iterations, error):
+                return Convergence(iterations, residual), error
+            self._correct_density(c)
+            if conform:
+                residual = self._correct_conformation(c)
+            iterations += 1
+
+    def _done(self, iterations: int, error: DensityError) -> bool:
+        s = self.settings
+        if iterations >= s.max_position_iterations:
+            return True
+        return iterations >= s.position_iterations and error.mean < s.density_tolerance
+
+    def _start_pressures(self, c: StepContext) -> None:
+        density.prepare_stiffness(
+            c.n, self.kind, c.periodic, self._least_stiffness, c.boundary.collider_count, c.scale,
+            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
+        )  # fmt: skip
+        self._correct_density(c)
+
+    def _measure_density(self, c: StepContext) -> DensityError:
+        density.change_pressure(
+            c.n, self.kind, c.periodic, DENSITY_RELAXATION, c.boundary.collider_count, c.scale,
+            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
+        )  # fmt: skip
+        blocks = view(self._sums.array, 2 * block_count(c.n)).reshape(-1, 2)
+        return DensityError(float(blocks[:, 0].sum()) / c.n, float(blocks[:, 1].max()))
+
+    def _correct_density(self, c: StepContext) -> None:
+        density.apply_pressure_change(
+            c.n, self.kind, c.periodic, c.boundary.collider_count, c.scale,
+            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
+        )  # fmt: skip
+        density.move(c.n, c.unknowns)
+        self._push_out(c)
+
+    def _correct_conformation(self, c: StepContext) -> float:
+        conformation.displacements(c.n, c.fluid, c.unknowns)
+        conformation.jacobi_from_positions(
+            c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation, c.scale,
+            c.materials.table, c.fluid, c.unknowns, self._sums.array,
+        )  # fmt: skip
+        residual = self._sums.total(c.n)
+        conformation.add_position_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+        self._push_out(c)
+        return residual
+
+    def _push_out(self, c: StepContext) -> None:
+        c.boundary.constrain_positions(c.scale, c.fluid.position, c.unknowns.trial)
+
+
+def _lattice_stiffness(kind: Smoothing, support: float, scale: Scale) -> float:
+    """Σ_j V_j² |∇W_ij|² m of a full cubic lattice (DYVERSO's prototype neighbourhood), m⁻²."""
+    import numpy as np
+
+    axis = np.arange(-4, 5)
+    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+    q = np.linalg.norm(x, axis=1) / support
+    near = (q > 0.0) & (q < 1.0)
+    outer, inner = 1.0 - q[near], np.maximum(0.5 - q[near], 0.0)
+    slope = (24.0 * inner**2 - 6.0 * outer**2) / q[near]
+    arms = scale.volume * scale.gradient_scale * slope * q[near] * support * scale.spacing
+    assert lattice_sums(kind, support)[0] > 0.0
+    return float((arms**2).sum())

@@ -1,0 +1,125 @@
+# mypy: disable-error-code="valid-type,misc"
+"""What the kernels of a step are given besides particles: scales of the discretisation, materials."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import quadrants as qd
+
+from viscoil.compute import Floats, Ints, scalars, write
+from viscoil.constraints.density import lattice_sums
+from viscoil.scene import Material
+from viscoil.smoothing import Smoothing
+
+INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
+
+
+@dataclasses.dataclass
+class Scale:
+    """Lengths and constants of the discretisation; `dt` changes from step to step."""
+
+    spacing: qd.f32  # d, m
+    support: qd.f32  # h, m
+    volume: qd.f32  # V of a particle, m³
+    value_scale: qd.f32  # W = value_scale · w(q), 1/m³
+    gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
+    dt: qd.f32  # s
+
+
+def make_scale(spacing: float, support: float, kind: Smoothing) -> Scale:
+    """Scales for particles of volume d³ on whose cubic lattice Σ V W is exactly one.
+
+    The smoothing function is rescaled for that (by less than a percent), and not the mass, so that
+    both the mass of a body and the density that it sees are right.
+    """
+    volume = spacing**3
+    radius = support * spacing
+    value_scale = 1.0 / (volume * lattice_sums(kind, support)[0])
+    calibration = value_scale * radius**3 / kind.value_constant
+    gradient_scale = calibration * kind.gradient_constant / radius**5
+    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0)
+
+
+@dataclasses.dataclass
+class MaterialTable:
+    """One entry per material of the scene, for the current time step."""
+
+    density: Floats  # ρ, kg/m³
+    normal_compliance: Floats  # a of xx, yy, zz, 1/Pa
+    shear_compliance: Floats  # a of xy, xz, yz, 1/Pa
+    memory: Floats  # how much of Q⁰ − I enters the constraint
+    relaxation: Floats  # 1 / (1 + Δt/τ)
+    active: Ints  # 0: inviscid, carries no stress
+
+
+@dataclasses.dataclass(frozen=True)
+class Coefficients:
+    """The numbers of one material for one time step: σ = (memory (Q⁰ − I) + Δt (L + Lᵀ)) / a."""
+
+    normal_compliance: float
+    shear_compliance: float
+    memory: float
+    relaxation: float
+    active: bool
+
+
+def coefficients(material: Material, dt: float) -> Coefficients:
+    """A Maxwell element, spring 1/G and dashpot Δt/η in series, beside a Newtonian solvent.
+
+    With c = Δt (L + Lᵀ) the polymer carries (Q⁰ − I + c)/a_p, a_p = 1/G + Δt/η, and the solvent c η_s/Δt.
+    Both together are again one constraint, of compliance 1/a = 1/a_p + η_s/Δt, in which the memory
+    Q⁰ − I is weighted by a/a_p. Neither the particle spacing nor the step enters the material.
+
+    A material given as in Barreiro 2017 has the compliance α of particles of unit mass, one for all
+    six components: a = α/(2ρ) for normal and α/ρ for shear components.
+    """
+    tau = material.relaxation_time
+    relaxation = 1.0 if math.isinf(tau) else (tau / (tau + dt) if tau > 0.0 else 0.0)
+    if material.compliance is not None:
+        a = material.compliance / material.density
+        return Coefficients(0.5 * a, a, 1.0, relaxation, True)
+    solvent = material.solvent_viscosity / dt
+    polymer = _polymer_compliance(material, dt)
+    stiffness = solvent + (1.0 / polymer if polymer else 0.0)
+    if stiffness <= 1.0 / INVISCID_COMPLIANCE:
+        return Coefficients(INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, 0.0, 0.0, False)
+    compliance = 1.0 / stiffness
+    memory = compliance / polymer if polymer else 0.0
+    return Coefficients(compliance, compliance, memory, relaxation, True)
+
+
+def _polymer_compliance(material: Material, dt: float) -> float:
+    """1/G + Δt/η; 0 stands for no polymer at all."""
+    if material.modulus <= 0.0 or material.viscosity <= 0.0:
+        return 0.0
+    return 1.0 / material.modulus + dt / material.viscosity
+
+
+class Materials:
+    """The materials of a scene as kernels see them, kept in step with the time step."""
+
+    def __init__(self, materials: Sequence[Material]) -> None:
+        self.materials = list(materials)
+        count = len(self.materials)
+        floats = [scalars(qd.f32, count) for _ in range(5)]
+        self.table = MaterialTable(*floats, scalars(qd.i32, count))
+        write(self.table.density, [m.density for m in self.materials])
+        self._key: tuple[object, ...] = ()
+        self.any_active = False
+
+    def update(self, dt: float) -> None:
+        """Recomputes the coefficients if the step or a material has changed."""
+        key = (dt, *self.materials)
+        if key == self._key:
+            return
+        self._key = key
+        rows = [coefficients(m, dt) for m in self.materials]
+        table = self.table
+        write(table.density, [m.density for m in self.materials])
+        write(table.normal_compliance, [r.normal_compliance for r in rows])
+        write(table.shear_compliance, [r.shear_compliance for r in rows])
+        write(table.memory, [r.memory for r in rows])
+        write(table.relaxation, [r.relaxation for r in rows])
+        write(table.active, [int(r.active) for r in rows])
+        self.any_active = any(r.active for r in rows)

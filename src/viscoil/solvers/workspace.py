@@ -1,0 +1,101 @@
+# mypy: disable-error-code="valid-type,misc"
+"""Arrays that live for one step: what is constant over its iterations, and the unknowns."""
+
+import dataclasses
+from typing import Any
+
+import quadrants as qd
+
+from viscoil.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, scalars, vectors
+from viscoil.neighbors import PairList, Period
+from viscoil.particles import Particles
+
+
+@dataclasses.dataclass
+class Fluid:
+    """The particles at the start of the step; constant over the iterations."""
+
+    position: Vec3s  # x⁰, m
+    material: Ints
+    conformation: Vec6s  # Q⁰
+    pairs: PairList
+    period: Period
+    weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
+    correction: Vec6s  # K_i: inverse moment matrix; 0 where no gradient can be taken
+    diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
+    inverse_mass: Floats  # 1/kg
+    wall: Ints  # index of the particle's contact, -1 away from walls
+
+
+@dataclasses.dataclass
+class Unknowns:
+    """What the iterations change."""
+
+    velocity: Vec3s  # u, m/s
+    trial: Vec3s  # u* (m/s) in the velocity projection, y (m) in the position projection
+    change: Vec3s  # correction of one iteration, of u (m/s) or y (m)
+    stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
+    residual: Vec6s  # r of the conjugate gradients
+    direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
+    traction: Mat3s  # T = σ K of whatever stress is being applied, Pa
+    pressure: Floats  # p, Pa: the multiplier of the density constraint
+    pressure_change: Floats  # Δp of one iteration, Pa
+    stiffness: Floats  # S_i = −dC_i/dp_i, 1/Pa
+
+
+class Workspace:
+    """Owns the scratch arrays and hands out the kernels' views of a step."""
+
+    def __init__(self) -> None:
+        self._capacity = 0
+        self._weight: Any = scalars(qd.f32, 1)
+        self._arrays: dict[str, Any] = {}
+
+    def fluid(self, particles: Particles, pairs: PairList, period: Period) -> Fluid:
+        self._reserve(particles.capacity)
+        if self._weight.shape[0] < pairs.neighbor.shape[0]:
+            self._weight = scalars(qd.f32, pairs.neighbor.shape[0])
+        a = self._arrays
+        return Fluid(
+            position=particles.array("position"),
+            material=particles.array("material"),
+            conformation=particles.array("conformation"),
+            pairs=pairs,
+            period=period,
+            weight=self._weight,
+            correction=a["correction"],
+            diagonal=a["diagonal"],
+            inverse_mass=a["inverse_mass"],
+            wall=a["wall"],
+        )
+
+    def unknowns(self, particles: Particles) -> Unknowns:
+        self._reserve(particles.capacity)
+        a = self._arrays
+        return Unknowns(
+            velocity=particles.array("velocity"),
+            trial=a["trial"],
+            change=a["change"],
+            stress=particles.array("stress"),
+            residual=a["residual"],
+            direction=a["direction"],
+            traction=a["traction"],
+            pressure=particles.array("pressure"),
+            pressure_change=a["pressure_change"],
+            stiffness=a["stiffness"],
+        )
+
+    def _reserve(self, capacity: int) -> None:
+        if capacity == self._capacity:
+            return
+        self._capacity = capacity
+        a = self._arrays
+        a.clear()
+        for name in ("correction", "residual", "direction"):
+            a[name] = vectors(6, capacity)
+        for name in ("trial", "change"):
+            a[name] = vectors(3, capacity)
+        for name in ("diagonal", "inverse_mass", "pressure_change", "stiffness"):
+            a[name] = scalars(qd.f32, capacity)
+        a["wall"] = scalars(qd.i32, capacity)
+        a["traction"] = matrices(capacity)
