@@ -31,7 +31,8 @@ def rotation_strain(velocity_gradient: mat3, dt: qd.f32) -> vec6:
 
     A particle that moves along its tangent leaves its circle. Adding this to `strain_step` makes the
     linear constraint ask for the inward motion that ends on the circle: x⁰ + Δt u is then a rotation
-    of x⁰ to the order of the step, instead of growing by ½ (Δt ω)² in each.
+    of x⁰ to the order of the step, instead of growing by ½ (Δt ω)² in each. Turns of more than about
+    half a radian in a step are not resolved and fade out.
     """
     w = 0.5 * dt * vec3(
         velocity_gradient[2, 1] - velocity_gradient[1, 2],
@@ -39,7 +40,8 @@ def rotation_strain(velocity_gradient: mat3, dt: qd.f32) -> vec6:
         velocity_gradient[1, 0] - velocity_gradient[0, 1],
     )
     square = w.dot(w)
-    factor = 2.0 / (1.0 + qd.sqrt(qd.max(1.0 - square, 0.0))) / qd.max(square, 1.0)
+    factor = 2.0 / (1.0 + qd.sqrt(qd.max(1.0 - square, 0.0)))
+    factor /= 1.0 + 256.0 * square * square * square * square
     return factor * vec6(
         square - w[0] * w[0],
         square - w[1] * w[1],

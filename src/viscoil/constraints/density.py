@@ -63,7 +63,7 @@ def wall_table(kind: Smoothing, support: float) -> np.ndarray:
 def wall_share(distance: qd.f32, support: qd.f32, table: Floats):
     """(γ, dγ/ddistance) at a distance from a wall; the table is extended evenly below zero."""
     place = qd.max(distance / support, 0.0) * 128.0
-    k = qd.min(qd.cast(place, qd.i32), 127)
+    k = qd.max(0, qd.min(qd.cast(place, qd.i32), 127))
     low, high = table[k], table[k + 1]
     slope = (high - low) * 128.0 / support
     share = low + (high - low) * (place - qd.cast(k, qd.f32))

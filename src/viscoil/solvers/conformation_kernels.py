@@ -34,6 +34,7 @@ from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q
 from viscoil.solvers.contact import Contacts, free_part
+from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -122,14 +123,17 @@ def strain_under(
     periodic: qd.template(),
     scale: Scale,
     fluid: Fluid,
-    velocity: qd.template(),
+    unknowns: Unknowns,
     i: qd.i32,
 ) -> vec6:
-    """The strain of the step x⁰ + Δt u, with or without what rotation adds to it."""
-    rate = gradient(periodic, scale, fluid, velocity, i)
-    strain = strain_step(rate, scale.dt)
+    """The strain of the step x⁰ + Δt u, with or without what rotation adds to it.
+
+    The spin is that of u*, which is smooth: u may be torn between walls and stress.
+    """
+    strain = strain_step(gradient(periodic, scale, fluid, unknowns.velocity, i), scale.dt)
     if qd.static(corotated):
-        strain += rotation_strain(rate, scale.dt)
+        free = gradient(periodic, scale, fluid, unknowns.trial, i)
+        strain += rotation_strain(free, scale.dt)
     return strain
 
 
@@ -144,6 +148,12 @@ def stress_force(periodic: qd.template(), fluid: Fluid, unknowns: Unknowns, i: q
         x = fluid.weight[k] * separation(periodic, fluid.period, xi, fluid.position[j])
         force += (own + unknowns.traction[j]) @ x
     return force
+
+
+@qd.kernel(fastcache=True)
+def clear_stress(n: qd.i32, unknowns: Unknowns):
+    for i in range(n):
+        unknowns.stress[i] = vec6(0.0)
 
 
 @qd.kernel(fastcache=True)
@@ -194,11 +204,11 @@ def right_side(
     unknowns: Unknowns,
     sums: Doubles,
 ):
-    """Per block: b·b of the right side b, the constraint at u* without any stress."""
+    """Per block: b·b of the right side b, the constraint at u without any stress."""
     for block in range(blocks(n)):
         total = qd.f64(0.0)
         for i in range(block_begin(block), block_end(block, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns.trial, i)
+            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
             b = constraint(strain, vec6(0.0), materials, fluid, i)
             total += scale.volume * double_dot(b, precondition(b, materials, fluid, i))
         sums[block] = total
@@ -219,7 +229,7 @@ def start_conjugate_gradients(
     for b in range(blocks(n)):
         rz = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns.velocity, i)
+            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
             r = constraint(strain, unknowns.stress[i], materials, fluid, i)
             z = precondition(r, materials, fluid, i)
             unknowns.residual[i] = r
@@ -313,11 +323,12 @@ def jacobi_update(
     unknowns: Unknowns,
     i: qd.i32,
 ) -> qd.f32:
-    """σ += Δσ = β/n z, T ← Δσ K; returns r·z."""
+    """σ += Δσ = β/n z, T ← Δσ K; returns r·z. `direction` adds up the Δσ."""
     r = constraint(strain, unknowns.stress[i], materials, fluid, i)
     z = precondition(r, materials, fluid, i)
     step = relaxation_factor(beta, fluid, i) * z
     unknowns.stress[i] += step
+    unknowns.direction[i] += step
     unknowns.traction[i] = to_matrix(step) @ to_matrix(fluid.correction[i])
     return double_dot(r, z)
 
@@ -338,7 +349,7 @@ def jacobi_from_velocities(
     for b in range(blocks(n)):
         rz = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns.velocity, i)
+            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
             rz += scale.volume * jacobi_update(strain, beta, materials, fluid, unknowns, i)
         sums[b] = rz
 
@@ -385,7 +396,14 @@ def add_position_change(
     """Eq. 18: y += Δt² f/m."""
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
-        unknowns.trial[i] += scale.dt * scale.dt * fluid.inverse_mass[i] * force
+        change = scale.dt * scale.dt * fluid.inverse_mass[i] * force
+        unknowns.trial[i] += limited(change, scale)
+
+
+@qd.kernel(fastcache=True)
+def clear_direction(n: qd.i32, unknowns: Unknowns):
+    for i in range(n):
+        unknowns.direction[i] = vec6(0.0)
 
 
 @qd.kernel(fastcache=True)
@@ -416,5 +434,7 @@ def update_conformation(
         else:
             q = convect(q, deformation, relaxation)
         fluid.conformation[i] = q
-        turned = congruence(nearest_rotation(deformation), unknowns.stress[i])
-        unknowns.stress[i] = turned
+        # Density and conformation may ask for what cannot be had together; what the position
+        # projection added for that would pile up from step to step, so it is left behind.
+        kept = unknowns.stress[i] - unknowns.direction[i]
+        unknowns.stress[i] = congruence(nearest_rotation(deformation), kept)

@@ -23,8 +23,10 @@ from viscoil.colliders.primitives import Contact
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
 from viscoil.emitters import EmitterFrame
+from viscoil.neighbors import PairList, Period, separation
 from viscoil.reductions import block_count, exclusive_scan
 from viscoil.solvers.tables import Scale
+from viscoil.solvers.workspace import Fluid
 
 
 class Mode(enum.IntEnum):
@@ -59,6 +61,8 @@ class Contacts:
     nozzle: Ints  # index of the nozzle that drives it, -1 if none
     normal: Vec3s  # of the wall it slides on
     push: Floats  # m: how far walls have pushed it out in this step
+    shielded: Ints  # 1: other particles lie between it and the wall
+    height: Floats  # m: distance to the nearest wall at the start of the step
 
 
 @qd.func
@@ -126,6 +130,7 @@ def _collect(
     wall: Ints,
     contacts: Contacts,
 ):
+    """Fills the list from the offsets, which are the scanned marks."""
     for i in range(n):
         c = offsets[i]
         wall[i] = -1
@@ -137,6 +142,47 @@ def _collect(
             contacts.mode[c] = Mode.FREE
             contacts.normal[c] = vec3(0.0)
             contacts.push[c] = 0.0
+
+
+@qd.kernel(fastcache=True)
+def _find_shields(
+    count: qd.i32,
+    periodic: qd.template(),
+    collider_count: qd.i32,
+    scale: Scale,
+    colliders: ColliderArrays,
+    pairs: PairList,
+    period: Period,
+    position: Vec3s,
+    contacts: Contacts,
+):
+    """A particle is shielded if it does not touch the wall and another is between them."""
+    for c in range(count):
+        i = contacts.particle[c]
+        nearest = vec4(0.0, 0.0, 0.0, 1e30)
+        for k in range(collider_count):
+            at = distance_and_normal(colliders, k, position[i])
+            if at[3] < nearest[3]:
+                nearest = at
+        n = vec3(nearest[0], nearest[1], nearest[2])
+        shielded = 0
+        if nearest[3] > scale.spacing:
+            for k in range(pairs.start[i], pairs.start[i + 1]):
+                x = separation(periodic, period, position[i], position[pairs.neighbor[k]])
+                if x.dot(n) > 0.7 * x.norm() and x.norm() < 1.5 * scale.spacing:
+                    shielded = 1
+        contacts.shielded[c] = shielded
+        contacts.height[c] = nearest[3]
+
+
+@qd.func
+def resting_distance(scale: Scale, height: qd.f32) -> qd.f32:
+    """How near to a wall a particle may come: d/2, and a little more the higher it was.
+
+    When several layers are about to cross a wall in one step they keep their order instead of
+    landing on top of each other.
+    """
+    return 0.5 * scale.spacing + 0.05 * qd.max(height - 0.5 * scale.spacing, 0.0)
 
 
 @qd.func
@@ -160,6 +206,7 @@ def wall_density(
 @qd.kernel(fastcache=True)
 def constrain_velocities(
     count: qd.i32,
+    through_stress: qd.i32,
     collider_count: qd.i32,
     scale: Scale,
     colliders: ColliderArrays,
@@ -167,8 +214,15 @@ def constrain_velocities(
     contacts: Contacts,
     position: Vec3s,
     velocity: Vec3s,
-):
-    """Clamps u so that x⁰ + Δt u stays outside, and notes what freedom is left."""
+) -> qd.i32:
+    """Clamps u so that x⁰ + Δt u stays outside, and notes what freedom is left.
+
+    Returns for how many particles that changed.
+
+    Shielded particles are left to the stress: the layers below stop them. Holding them too would
+    ask the fluid to be flattened and to keep its shape at once.
+    """
+    changed = 0
     for c in range(count):
         i = contacts.particle[c]
         u = velocity[i]
@@ -182,8 +236,8 @@ def constrain_velocities(
             for k in range(collider_count):
                 predicted = position[i] + scale.dt * u
                 at = distance_and_normal(colliders, k, predicted)
-                gap = at[3] - 0.5 * scale.spacing
-                if gap < 0.0:
+                gap = at[3] - resting_distance(scale, contacts.height[c])
+                if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
                     if -gap > push:
                         push = -gap
@@ -203,8 +257,11 @@ def constrain_velocities(
                             u -= grip / slip.norm() * slip
                         mode = qd.max(mode, qd.cast(Mode.SLIDING, qd.i32))
         velocity[i] = u
+        if contacts.mode[c] != mode:
+            changed += 1
         contacts.mode[c] = mode
         contacts.push[c] = push
+    return changed
 
 
 @qd.kernel(fastcache=True)
@@ -228,7 +285,7 @@ def constrain_positions(
         else:
             for k in range(collider_count):
                 at = distance_and_normal(colliders, k, y)
-                gap = at[3] - 0.5 * scale.spacing
+                gap = at[3] - resting_distance(scale, contacts.height[c])
                 kind = colliders.contact[k]
                 touching = 0.0
                 if kind == Contact.STICKY:
@@ -268,8 +325,11 @@ class Boundary:
         self.nozzles = _make_nozzles(frames)
         self.nozzle_count = len(frames)
 
-    def find(self, n: int, scale: Scale, position: Any, velocity: Any, wall: Any) -> None:
+    def find(
+        self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any
+    ) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
+        position, wall = fluid.position, fluid.wall
         if self._marks.shape[0] < wall.shape[0] + 1:
             self._marks = scalars(qd.i32, wall.shape[0] + 1)
             self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
@@ -283,13 +343,22 @@ class Boundary:
         _collect(
             n, self.nozzle_count, scale, self.nozzles, position, self._marks, wall, self.contacts
         )
+        _find_shields(
+            self.count, periodic, self.collider_count, scale, self.colliders, fluid.pairs,
+            fluid.period, position, self.contacts,
+        )  # fmt: skip
 
-    def constrain_velocities(self, scale: Scale, position: Any, velocity: Any) -> None:
-        if self.count:
-            constrain_velocities(
-                self.count, self.collider_count, scale, self.colliders, self.nozzles,
-                self.contacts, position, velocity,
-            )  # fmt: skip
+    def constrain_velocities(
+        self, scale: Scale, position: Any, velocity: Any, through_stress: bool
+    ) -> bool:
+        """Whether any contact opened or closed; `through_stress` leaves particles to those below."""
+        if not self.count:
+            return False
+        changed = constrain_velocities(
+            self.count, through_stress, self.collider_count, scale, self.colliders, self.nozzles,
+            self.contacts, position, velocity,
+        )  # fmt: skip
+        return int(changed) > 0
 
     def constrain_positions(self, scale: Scale, position: Any, trial: Any) -> None:
         if self.count:
@@ -306,6 +375,8 @@ def _make_contacts(count: int) -> Contacts:
         nozzle=scalars(qd.i32, count),
         normal=vectors(3, count),
         push=scalars(qd.f32, count),
+        shielded=scalars(qd.i32, count),
+        height=scalars(qd.f32, count),
     )
 
 

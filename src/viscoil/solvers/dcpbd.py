@@ -54,12 +54,6 @@ def _accelerate(
 
 
 @qd.kernel(fastcache=True)
-def _clear_stress(n: qd.i32, unknowns: Unknowns):
-    for i in range(n):
-        unknowns.stress[i] = qd.Vector([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-
-@qd.kernel(fastcache=True)
 def _finish(n: qd.i32, dt: qd.f32, fluid: Fluid, unknowns: Unknowns):
     """u ← (x − x⁰)/Δt, x⁰ ← x."""
     for i in range(n):
@@ -125,14 +119,14 @@ class DCPBD:
         conformation.prepare(
             c.n, int(self.kind), c.periodic, corrected, c.scale, c.materials.table, c.fluid
         )
-        c.boundary.find(c.n, c.scale, c.fluid.position, c.unknowns.velocity, c.fluid.wall)
+        c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
 
     def _velocities(self, c: StepContext) -> Convergence:
         if self.settings.projection == "doubly" and c.materials.any_active:
             return self._project_velocities(c)
         if c.materials.any_active:
-            _clear_stress(c.n, c.unknowns)
-        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity)
+            conformation.clear_stress(c.n, c.unknowns)
+        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, False)
         return Convergence()
 
     def _finish(self, c: StepContext) -> None:

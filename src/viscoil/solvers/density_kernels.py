@@ -134,7 +134,14 @@ def apply_pressure_change(
 
 
 @qd.kernel(fastcache=True)
-def move(n: qd.i32, unknowns: Unknowns):
+def move(n: qd.i32, scale: Scale, unknowns: Unknowns):
     """y += change."""
     for i in range(n):
-        unknowns.trial[i] += unknowns.change[i]
+        unknowns.trial[i] += limited(unknowns.change[i], scale)
+
+
+@qd.func
+def limited(change: vec3, scale: Scale) -> vec3:
+    """At most half a spacing: farther than that the neighbourhood says nothing about the constraint."""
+    longest = 0.5 * scale.spacing
+    return change * qd.min(1.0, longest / qd.max(change.norm(), 1e-6 * longest))

@@ -16,7 +16,7 @@ from viscoil.solvers.contact import Boundary
 from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
-CONTACT_ROUNDS = 3  # how often contacts are chosen anew within a velocity projection
+FIRST_SHARE = 0.6  # of the iterations, before contacts are chosen a second time
 DENSITY_RELAXATION = 0.5  # Jacobi steps of the pressures
 
 
@@ -62,41 +62,67 @@ class VelocityProjection:
         self._sums = BlockSums()
 
     def __call__(self, c: StepContext) -> Convergence:
-        """u ← u** and σ, starting from the stresses of the last step; `trial` holds u*."""
-        sums = self._sums.reserve(c.n)
+        """u ← u** and σ; `velocity` and `trial` both hold u*.
+
+        Starts from the stresses of the last step, or from none where those fit worse (after an
+        impact). When most iterations are done contacts are chosen again, and the rest is spent on
+        the system with the new ones.
+        """
+        self._sums.reserve(c.n)
+        budget = self.settings.velocity_iterations
+        right_side = self._cold_residual(c)
+        self._choose_contacts(c)
+        residual = self._start(c)
+        if residual > right_side:
+            conformation.clear_stress(c.n, c.unknowns)
+            self._choose_contacts(c)
+            residual = self._start(c)
+        reference = max(right_side, residual)
+        share = FIRST_SHARE if c.boundary.count else 1.0
+        used, residual = self._iterate(c, round(share * budget), residual, reference)
+        if c.boundary.count and used < budget:
+            self._choose_contacts(c)
+            residual = self._start(c)
+            more, residual = self._iterate(c, budget - used, residual, reference)
+            used += more
+        relative = (residual / reference) ** 0.5 if reference > 0.0 else 0.0
+        return Convergence(used, relative)
+
+    def _cold_residual(self, c: StepContext) -> float:
+        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
         conformation.right_side(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
-            c.unknowns, sums,
+            c.unknowns, self._sums.array,
         )  # fmt: skip
-        right_side = self._sums.total(c.n)
-        rounds = CONTACT_ROUNDS if c.boundary.count else 1
-        done, residual = 0, right_side
-        for k in range(rounds):
-            self._choose_contacts(c)
-            budget = (self.settings.velocity_iterations - done) // (rounds - k)
-            if self.settings.velocity_solver == "pcg":
-                used, residual = self._conjugate_gradients(c, budget, right_side)
-            else:
-                used, residual = self._jacobi(c, budget)
-            done += used
-        relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
-        return Convergence(done, relative)
+        return self._sums.total(c.n)
 
-    def _choose_contacts(self, c: StepContext) -> None:
-        """u ← u* + M⁻¹Jᵀσ, and which particles a wall holds at that velocity."""
+    def _choose_contacts(self, c: StepContext) -> bool:
+        """u ← u* + M⁻¹Jᵀσ, then walls hold whom they meet; whether that changed."""
         conformation.tractions_of_stress(c.n, c.fluid, c.unknowns)
         conformation.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity)
+        return c.boundary.constrain_velocities(
+            c.scale, c.fluid.position, c.unknowns.velocity, True
+        )
+
+    def _start(self, c: StepContext) -> float:
+        conformation.start_conjugate_gradients(
+            c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
+            c.unknowns, self._sums.array,
+        )  # fmt: skip
+        return self._sums.total(c.n)
+
+    def _iterate(
+        self, c: StepContext, budget: int, residual: float, reference: float
+    ) -> tuple[int, float]:
+        if self.settings.velocity_solver == "jacobi":
+            return self._jacobi(c, budget)
+        return self._conjugate_gradients(c, budget, residual, reference)
 
     def _conjugate_gradients(
-        self, c: StepContext, budget: int, right_side: float
+        self, c: StepContext, budget: int, rz: float, reference: float
     ) -> tuple[int, float]:
         sums, table = self._sums.array, c.materials.table
-        enough = self.settings.velocity_tolerance**2 * right_side
-        conformation.start_conjugate_gradients(
-            c.n, c.periodic, self.settings.corotation, c.scale, table, c.fluid, c.unknowns, sums
-        )
-        rz = self._sums.total(c.n)
+        enough = self.settings.velocity_tolerance**2 * reference
         for k in range(budget):
             if rz <= enough or rz == 0.0:
                 return k, rz
@@ -120,7 +146,7 @@ class VelocityProjection:
             )  # fmt: skip
             rz = self._sums.total(c.n)
             conformation.add_velocity_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-            c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity)
+            c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
         return budget, rz
 
 
@@ -144,6 +170,7 @@ class PositionProjection:
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, starting from the pressures and stresses found so far."""
         self._sums.reserve(c.n)
+        conformation.clear_direction(c.n, c.unknowns)
         self._push_out(c)
         self._start_pressures(c)
         iterations, residual = 0, 0.0
@@ -182,7 +209,7 @@ class PositionProjection:
             c.n, self.kind, c.periodic, c.boundary.collider_count, c.scale,
             c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
         )  # fmt: skip
-        density.move(c.n, c.unknowns)
+        density.move(c.n, c.scale, c.unknowns)
         self._push_out(c)
 
     def _correct_conformation(self, c: StepContext) -> float:
