@@ -56,7 +56,7 @@ def invert_moment(moment: vec6, corrected: qd.template()) -> vec6:
     if qd.static(corrected):
         trace = moment[0] + moment[1] + moment[2]
         k = vec6(0.0)
-        if trace > 0.05 and determinant(moment) > 1e-3 * trace * trace * trace:
+        if trace > 0.05 and determinant(moment) > 4e-3 * trace * trace * trace:
             k = inverse(moment)
     return k
 
@@ -151,18 +151,19 @@ def stress_force(periodic: qd.template(), fluid: Fluid, unknowns: Unknowns, i: q
 
 
 @qd.kernel(fastcache=True)
-def clear_stress(n: qd.i32, unknowns: Unknowns):
-    for i in range(n):
-        unknowns.stress[i] = vec6(0.0)
-
-
-@qd.kernel(fastcache=True)
 def tractions_of_stress(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
     """T ← σ K, and no stress where no gradient can be taken."""
     for i in range(n):
         if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
             unknowns.stress[i] = vec6(0.0)
         unknowns.traction[i] = to_matrix(unknowns.stress[i]) @ to_matrix(fluid.correction[i])
+
+
+@qd.kernel(fastcache=True)
+def tractions_of_direction(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
+    """T ← p K."""
+    for i in range(n):
+        unknowns.traction[i] = to_matrix(unknowns.direction[i]) @ to_matrix(fluid.correction[i])
 
 
 @qd.kernel(fastcache=True)
@@ -190,7 +191,8 @@ def constraint(
 
 @qd.func
 def precondition(r: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
-    return r / (fluid.diagonal[i] + compliance(fluid, materials, i))
+    """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
+    return r / (fluid.diagonal[i] + compliance(fluid, materials, i) + 1e-30)
 
 
 @qd.kernel(fastcache=True)
@@ -204,14 +206,25 @@ def right_side(
     unknowns: Unknowns,
     sums: Doubles,
 ):
-    """Per block: b·b of the right side b, the constraint at u without any stress."""
+    """Per block: b·z(b) and b·σ, with b the constraint at u without any stress; p ← σ, T ← σ K."""
     for block in range(blocks(n)):
-        total = qd.f64(0.0)
+        size = qd.f64(0.0)
+        along = qd.f64(0.0)
         for i in range(block_begin(block), block_end(block, n)):
             strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
             b = constraint(strain, vec6(0.0), materials, fluid, i)
-            total += scale.volume * double_dot(b, precondition(b, materials, fluid, i))
-        sums[block] = total
+            size += scale.volume * double_dot(b, precondition(b, materials, fluid, i))
+            along += scale.volume * double_dot(b, unknowns.stress[i])
+            unknowns.direction[i] = unknowns.stress[i]
+            unknowns.traction[i] = to_matrix(unknowns.stress[i]) @ to_matrix(fluid.correction[i])
+        sums[2 * block] = size
+        sums[2 * block + 1] = along
+
+
+@qd.kernel(fastcache=True)
+def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
+    for i in range(n):
+        unknowns.stress[i] *= factor
 
 
 @qd.kernel(fastcache=True)

@@ -125,7 +125,7 @@ class DCPBD:
         if self.settings.projection == "doubly" and c.materials.any_active:
             return self._project_velocities(c)
         if c.materials.any_active:
-            conformation.clear_stress(c.n, c.unknowns)
+            conformation.scale_stress(c.n, 0.0, c.unknowns)
         c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, False)
         return Convergence()
 

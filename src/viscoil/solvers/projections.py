@@ -53,6 +53,11 @@ class BlockSums:
     def total(self, n: int) -> float:
         return float(sum_doubles(block_count(n), self.array))
 
+    def totals(self, n: int) -> tuple[float, float]:
+        """Of two sums that lie interleaved."""
+        pairs = view(self.array, 2 * block_count(n)).reshape(-1, 2)
+        return float(pairs[:, 0].sum()), float(pairs[:, 1].sum())
+
 
 class VelocityProjection:
     """Projects u* to the conformation constraints: one linear system in the stresses."""
@@ -64,37 +69,46 @@ class VelocityProjection:
     def __call__(self, c: StepContext) -> Convergence:
         """u ← u** and σ; `velocity` and `trial` both hold u*.
 
-        Starts from the stresses of the last step, or from none where those fit worse (after an
-        impact). When most iterations are done contacts are chosen again, and the rest is spent on
-        the system with the new ones.
+        When most iterations are done contacts are chosen again; if one of them opened or closed,
+        the rest is spent on the system with the new ones.
         """
         self._sums.reserve(c.n)
         budget = self.settings.velocity_iterations
-        right_side = self._cold_residual(c)
+        right_side = self._warm_start(c)
         self._choose_contacts(c)
         residual = self._start(c)
-        if residual > right_side:
-            conformation.clear_stress(c.n, c.unknowns)
-            self._choose_contacts(c)
-            residual = self._start(c)
-        reference = max(right_side, residual)
         share = FIRST_SHARE if c.boundary.count else 1.0
-        used, residual = self._iterate(c, round(share * budget), residual, reference)
+        used, residual = self._iterate(c, round(share * budget), residual, right_side)
         if c.boundary.count and used < budget:
-            self._choose_contacts(c)
-            residual = self._start(c)
-            more, residual = self._iterate(c, budget - used, residual, reference)
+            if self._choose_contacts(c):
+                residual = self._start(c)
+            else:
+                conformation.tractions_of_direction(c.n, c.fluid, c.unknowns)
+            more, residual = self._iterate(c, budget - used, residual, right_side)
             used += more
-        relative = (residual / reference) ** 0.5 if reference > 0.0 else 0.0
+        relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
         return Convergence(used, relative)
 
-    def _cold_residual(self, c: StepContext) -> float:
+    def _warm_start(self, c: StepContext) -> float:
+        """Scales the stresses of the last step to fit this one; returns b·b of the right side.
+
+        Of all s σ the one with s = σ·b / σ·Aσ is nearest to the solution in the energy norm: it
+        keeps the stresses of a body at rest and drops those of an impact.
+        """
         c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
         conformation.right_side(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
             c.unknowns, self._sums.array,
         )  # fmt: skip
-        return self._sums.total(c.n)
+        size, along = self._sums.totals(c.n)
+        conformation.response(
+            c.n, c.periodic, c.scale, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns,
+            self._sums.array,
+        )  # fmt: skip
+        curvature = self._sums.total(c.n)
+        factor = along / curvature if curvature > 0.0 else 0.0
+        conformation.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
+        return size
 
     def _choose_contacts(self, c: StepContext) -> bool:
         """u ← u* + M⁻¹Jᵀσ, then walls hold whom they meet; whether that changed."""
