@@ -207,16 +207,18 @@ def right_side(
     sums: Doubles,
 ):
     """Per block: b·z(b) and b·σ, with b the constraint at u without any stress; p ← σ, T ← σ K."""
+    for i in range(n):
+        strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
+        unknowns.residual[i] = constraint(strain, vec6(0.0), materials, fluid, i)
+        unknowns.direction[i] = unknowns.stress[i]
+        unknowns.traction[i] = to_matrix(unknowns.stress[i]) @ to_matrix(fluid.correction[i])
     for block in range(blocks(n)):
         size = qd.f64(0.0)
         along = qd.f64(0.0)
         for i in range(block_begin(block), block_end(block, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
-            b = constraint(strain, vec6(0.0), materials, fluid, i)
+            b = unknowns.residual[i]
             size += scale.volume * double_dot(b, precondition(b, materials, fluid, i))
             along += scale.volume * double_dot(b, unknowns.stress[i])
-            unknowns.direction[i] = unknowns.stress[i]
-            unknowns.traction[i] = to_matrix(unknowns.stress[i]) @ to_matrix(fluid.correction[i])
         sums[2 * block] = size
         sums[2 * block + 1] = along
 
@@ -239,16 +241,31 @@ def start_conjugate_gradients(
     sums: Doubles,
 ):
     """r ← constraint at u, p ← z = r/(D + a), T ← p K; per block: r·z."""
+    for i in range(n):
+        strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
+        r = constraint(strain, unknowns.stress[i], materials, fluid, i)
+        z = precondition(r, materials, fluid, i)
+        unknowns.residual[i] = r
+        unknowns.direction[i] = z
+        unknowns.traction[i] = to_matrix(z) @ to_matrix(fluid.correction[i])
+    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+
+
+@qd.func
+def sum_residuals(
+    n: qd.i32,
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+    unknowns: Unknowns,
+    sums: Doubles,
+):
+    """Per block: r·z."""
     for b in range(blocks(n)):
         rz = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
-            r = constraint(strain, unknowns.stress[i], materials, fluid, i)
-            z = precondition(r, materials, fluid, i)
-            unknowns.residual[i] = r
-            unknowns.direction[i] = z
-            unknowns.traction[i] = to_matrix(z) @ to_matrix(fluid.correction[i])
-            rz += scale.volume * double_dot(r, z)
+            r = unknowns.residual[i]
+            rz += scale.volume * double_dot(r, precondition(r, materials, fluid, i))
         sums[b] = rz
 
 
@@ -264,13 +281,15 @@ def response(
     sums: Doubles,
 ):
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
+    for i in range(n):
+        force = stress_force(periodic, fluid, unknowns, i)
+        w = scale.dt * fluid.inverse_mass[i] * force
+        unknowns.change[i] = free_part(fluid.wall[i], contacts, w)
     for b in range(blocks(n)):
         curvature = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            force = stress_force(periodic, fluid, unknowns, i)
-            w = free_part(fluid.wall[i], contacts, scale.dt * fluid.inverse_mass[i] * force)
+            w = unknowns.change[i]
             p = unknowns.direction[i]
-            unknowns.change[i] = w
             curvature += 2.0 * w.dot(w) / fluid.inverse_mass[i]
             curvature += scale.volume * double_dot(p, compliance(fluid, materials, i) * p)
         sums[b] = curvature
@@ -288,19 +307,16 @@ def advance(
     sums: Doubles,
 ):
     """σ += length p, r −= length A p; per block: r·z."""
-    for b in range(blocks(n)):
-        rz = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            p = unknowns.direction[i]
-            strain = strain_step(gradient(periodic, scale, fluid, unknowns.change, i), scale.dt)
-            r = unknowns.residual[i]
-            r -= length * (compliance(fluid, materials, i) * p - strain)
-            if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
-                r = vec6(0.0)
-            unknowns.stress[i] += length * p
-            unknowns.residual[i] = r
-            rz += scale.volume * double_dot(r, precondition(r, materials, fluid, i))
-        sums[b] = rz
+    for i in range(n):
+        p = unknowns.direction[i]
+        strain = strain_step(gradient(periodic, scale, fluid, unknowns.change, i), scale.dt)
+        r = unknowns.residual[i]
+        r -= length * (compliance(fluid, materials, i) * p - strain)
+        if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
+            r = vec6(0.0)
+        unknowns.stress[i] += length * p
+        unknowns.residual[i] = r
+    sum_residuals(n, scale, materials, fluid, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)
@@ -335,15 +351,14 @@ def jacobi_update(
     fluid: Fluid,
     unknowns: Unknowns,
     i: qd.i32,
-) -> qd.f32:
-    """σ += Δσ = β/n z, T ← Δσ K; returns r·z. `direction` adds up the Δσ."""
+):
+    """σ += Δσ = β/n z, T ← Δσ K; `residual` keeps r and `direction` adds up the Δσ."""
     r = constraint(strain, unknowns.stress[i], materials, fluid, i)
-    z = precondition(r, materials, fluid, i)
-    step = relaxation_factor(beta, fluid, i) * z
+    step = relaxation_factor(beta, fluid, i) * precondition(r, materials, fluid, i)
+    unknowns.residual[i] = r
     unknowns.stress[i] += step
     unknowns.direction[i] += step
     unknowns.traction[i] = to_matrix(step) @ to_matrix(fluid.correction[i])
-    return double_dot(r, z)
 
 
 @qd.kernel(fastcache=True)
@@ -359,12 +374,10 @@ def jacobi_from_velocities(
     sums: Doubles,
 ):
     """Eq. 11: Δσ from the constraint at the velocities u; per block: r·z."""
-    for b in range(blocks(n)):
-        rz = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
-            rz += scale.volume * jacobi_update(strain, beta, materials, fluid, unknowns, i)
-        sums[b] = rz
+    for i in range(n):
+        strain = strain_under(corotated, periodic, scale, fluid, unknowns, i)
+        jacobi_update(strain, beta, materials, fluid, unknowns, i)
+    sum_residuals(n, scale, materials, fluid, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)
@@ -380,16 +393,16 @@ def jacobi_from_positions(
     sums: Doubles,
 ):
     """Eq. 17: Δσ from the constraint at the displacements y − x⁰; per block: r·z."""
-    for b in range(blocks(n)):
-        rz = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            moved = gradient(periodic, scale, fluid, unknowns.change, i)
-            strain = strain_step(moved, 1.0)
-            if qd.static(corotated):
-                deformation = moved + qd.Matrix.identity(qd.f32, 3)
-                strain = strain_of_deformation(deformation, nearest_rotation(deformation))
-            rz += scale.volume * jacobi_update(strain, beta, materials, fluid, unknowns, i)
-        sums[b] = rz
+    for i in range(n):
+        unknowns.change[i] = unknowns.trial[i] - fluid.position[i]
+    for i in range(n):
+        moved = gradient(periodic, scale, fluid, unknowns.change, i)
+        strain = strain_step(moved, 1.0)
+        if qd.static(corotated):
+            deformation = moved + qd.Matrix.identity(qd.f32, 3)
+            strain = strain_of_deformation(deformation, nearest_rotation(deformation))
+        jacobi_update(strain, beta, materials, fluid, unknowns, i)
+    sum_residuals(n, scale, materials, fluid, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)

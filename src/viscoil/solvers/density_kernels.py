@@ -77,26 +77,26 @@ def change_pressure(
     sums: Doubles,
 ):
     """Δp from C at y; per block: Σ max(C, 0) and max C."""
+    for i in range(n):
+        yi = unknowns.trial[i]
+        kernel_sum = value(kind, 0.0)
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            kernel_sum += value(kind, x.norm() / scale.support)
+        compression = scale.volume * scale.value_scale * kernel_sum - 1.0
+        if fluid.wall[i] >= 0:
+            compression += wall_density(yi, collider_count, scale.support, colliders, wall_table)[3]
+        unknowns.compression[i] = compression
+        before = unknowns.pressure[i]
+        after = projected_pressure(before, compression, unknowns.stiffness[i], relaxation)
+        unknowns.pressure[i] = after
+        unknowns.pressure_change[i] = after - before
     for b in range(blocks(n)):
         total_error = qd.f64(0.0)
         largest = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            yi = unknowns.trial[i]
-            kernel_sum = value(kind, 0.0)
-            for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-                j = fluid.pairs.neighbor[k]
-                x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-                kernel_sum += value(kind, x.norm() / scale.support)
-            compression = scale.volume * scale.value_scale * kernel_sum - 1.0
-            if fluid.wall[i] >= 0:
-                compression += wall_density(
-                    yi, collider_count, scale.support, colliders, wall_table
-                )[3]
-            before = unknowns.pressure[i]
-            after = projected_pressure(before, compression, unknowns.stiffness[i], relaxation)
-            unknowns.pressure[i] = after
-            unknowns.pressure_change[i] = after - before
-            error = qd.max(qd.cast(compression, qd.f64), 0.0)
+            error = qd.max(qd.cast(unknowns.compression[i], qd.f64), 0.0)
             total_error += error
             largest = qd.max(largest, error)
         sums[2 * b] = total_error

@@ -227,7 +227,6 @@ class PositionProjection:
         self._push_out(c)
 
     def _correct_conformation(self, c: StepContext) -> float:
-        conformation.displacements(c.n, c.fluid, c.unknowns)
         conformation.jacobi_from_positions(
             c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation, c.scale,
             c.materials.table, c.fluid, c.unknowns, self._sums.array,

@@ -41,6 +41,7 @@ class Unknowns:
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # S_i = −dC_i/dp_i, 1/Pa
+    compression: Floats  # C_i, relative excess of density
 
 
 class Workspace:
@@ -83,6 +84,7 @@ class Workspace:
             pressure=particles.array("pressure"),
             pressure_change=a["pressure_change"],
             stiffness=a["stiffness"],
+            compression=a["compression"],
         )
 
     def _reserve(self, capacity: int) -> None:
@@ -95,7 +97,7 @@ class Workspace:
             a[name] = vectors(6, capacity)
         for name in ("trial", "change"):
             a[name] = vectors(3, capacity)
-        for name in ("diagonal", "inverse_mass", "pressure_change", "stiffness"):
+        for name in ("diagonal", "inverse_mass", "pressure_change", "stiffness", "compression"):
             a[name] = scalars(qd.f32, capacity)
         a["wall"] = scalars(qd.i32, capacity)
         a["traction"] = matrices(capacity)

@@ -1,0 +1,49 @@
+"""The command line: `viscoil run honey`."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
+    from cyclopts import CycloptsError
+
+    from viscoil.cli.app import app
+    from viscoil.errors import SceneError, Stopped, ViscoilError
+
+    try:
+        app(
+            sys.argv[1:] if arguments is None else arguments,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()  # here, where a reader that left is understood
+    except CycloptsError as error:
+        return _fail(f"{error} See viscoil --help.", code=2)
+    except Stopped as stop:
+        return _fail(str(stop), code=stop.code)
+    except SceneError as error:
+        return _fail(*error.problems)
+    except ViscoilError as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except KeyboardInterrupt:
+        return _fail("interrupted: --resume goes on from the last checkpoint, if any.", code=130)
+    return 0
+
+
+def _fail(*sentences: str, code: int = 1) -> int:
+    for sentence in sentences:
+        line = " ".join(sentence.split())
+        print(f"viscoil: {line}", file=sys.stderr)
+    return code
+
+
+def _quiet_pipe() -> int:
+    """A reader such as `head` left: nothing is wrong, and nothing more can be written."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

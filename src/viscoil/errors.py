@@ -1,0 +1,37 @@
+"""Errors that a user can cause; each message is one sentence that says what to do."""
+
+
+class ViscoilError(Exception):
+    """Base of every error that the command line reports in one line, without a traceback."""
+
+
+class SceneError(ViscoilError):
+    """A scene that cannot be used; `problems` holds one sentence for each thing that is wrong."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class RunError(ViscoilError):
+    """A run that cannot start or go on: memory, output folder, compute backend."""
+
+
+class DivergedError(RunError):
+    """The simulation left the numbers that make sense (NaN, infinite, or far too fast)."""
+
+
+class ResumeError(RunError):
+    """A run folder that cannot be continued with this scene."""
+
+
+class MissingExtraError(ViscoilError):
+    """A feature whose optional dependency is not installed."""
+
+
+class Stopped(ViscoilError):
+    """The user stopped a run (not an error); its state is saved, `code` is the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code

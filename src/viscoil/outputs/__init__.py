@@ -1,0 +1,44 @@
+"""What leaves the program: statistics, particle files, pictures, a film, checkpoints.
+
+All outputs share one small protocol, `Output`, and see the simulation only as `Snapshot`s.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from viscoil.outputs.protocol import Output
+    from viscoil.outputs.run_folder import RunFolder
+
+__all__ = ["create_outputs"]
+
+
+def create_outputs(scene: Any, folder: "RunFolder") -> "list[Output]":
+    """The outputs that a scene asks for, statistics first, ready to be fed.
+
+    A video is made of the preview's pictures, so it brings the preview along.
+    """
+    from viscoil.outputs.frames import FramesOutput
+    from viscoil.outputs.stats import StatsOutput
+    from viscoil.outputs.video import VideoOutput
+
+    outputs: list[Output] = [StatsOutput(folder.stats)]
+    outputs += [
+        FramesOutput(folder.frames, spec.channels)
+        for spec in scene.outputs
+        if spec.type == "frames"
+    ]
+    types = {spec.type for spec in scene.outputs}
+    if types & {"preview", "video"}:
+        outputs.append(_preview(scene, folder))
+    if "video" in types:
+        outputs.append(VideoOutput(folder.pictures, folder.video, scene.simulation.fps))
+    return outputs
+
+
+def _preview(scene: Any, folder: "RunFolder") -> "Output":
+    from viscoil.outputs.preview.camera import Camera, picture_size
+    from viscoil.outputs.preview.output import PreviewOutput
+
+    width, height = picture_size(scene)
+    camera = Camera.frame_scene(scene)
+    return PreviewOutput(folder.pictures, folder.picture, camera, width, height)

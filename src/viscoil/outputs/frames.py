@@ -1,0 +1,62 @@
+"""Particle files: one uncompressed .npz a frame, an array per channel."""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from viscoil.errors import RunError
+from viscoil.outputs.files import reporting, write_whole
+from viscoil.outputs.protocol import Array, Snapshot
+
+DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
+
+
+def frame_name(frame: int, suffix: str) -> str:
+    """The file name of a frame, such as frame_000123.npz."""
+    return f"frame_{frame:06d}{suffix}"
+
+
+class FramesOutput:
+    """Writes the chosen channels of each frame, and its time (s), frame number and spacing (m)."""
+
+    def __init__(self, folder: Path | str, channels: Sequence[str] = DEFAULT_CHANNELS) -> None:
+        self.folder = Path(folder)
+        self.channels = tuple(channels)
+        with reporting(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def frame(self, snapshot: Snapshot) -> None:
+        missing = [name for name in self.channels if name not in snapshot.channels]
+        if missing:
+            known = ", ".join(sorted(snapshot.channels))
+            raise RunError(f"the solver has no channel {missing[0]!r}: choose among {known}")
+        arrays = {name: np.asarray(snapshot.channels[name]) for name in self.channels}
+        with write_whole(self.folder / frame_name(snapshot.frame, ".npz")) as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                **arrays,
+                time=np.float64(snapshot.time),
+                frame=np.int64(snapshot.frame),
+                spacing=np.float64(snapshot.spacing),
+            )
+
+    def step(self, stats: Mapping[str, object]) -> None:
+        """Frames are all that is written."""
+
+    def close(self) -> None:
+        """Every frame is on the disk already."""
+
+
+def read_frame(path: Path | str) -> dict[str, Array]:
+    """The arrays of a particle file, or RunError if it is not whole."""
+    path = Path(path)
+    try:
+        with reporting(path), np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (zipfile.BadZipFile, EOFError, ValueError, AttributeError) as error:
+        raise RunError(
+            f"the frame {path} is truncated or damaged: remove it and use --resume"
+        ) from error

@@ -1,0 +1,67 @@
+"""What an output sees of a simulation, and what it has to offer in return.
+
+An output knows no solver: it receives plain NumPy arrays, so that a frame read back from a cache is
+as good as one that comes straight from a running simulation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class MaterialLook:
+    """How a material is drawn.
+
+    `color` is linear RGB in 0..1; `transmission` is the share of light that a thin layer lets
+    through unscattered: 0 is opaque like cream, 1 is clear like water.
+    """
+
+    name: str
+    color: tuple[float, float, float]
+    transmission: float = 0.35
+
+
+@dataclass(frozen=True)
+class ColliderPose:
+    """A collider as the scene describes it, and where it stands at the time of the frame.
+
+    `position` (m) is where the shape's reference point is: the centre of a box, sphere, cylinder
+    or capsule, the point of a plane. `orientation` is the quaternion (x, y, z, w) that turns the
+    shape's own axes (box edges, the cylinder's y axis, the plane's y normal, the capsule's y axis
+    from start to end) to world axes.
+    """
+
+    spec: Any
+    position: Sequence[float] | Array  # (3,) m
+    orientation: Sequence[float] | Array = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One frame of a simulation in plain arrays, one row per particle."""
+
+    frame: int
+    time: float  # s
+    channels: Mapping[str, Array]  # position (n, 3) m, velocity (n, 3) m/s, id (n,), material (n,)
+    materials: Sequence[MaterialLook]
+    colliders: Sequence[ColliderPose]
+    spacing: float  # m
+
+
+@runtime_checkable
+class Output(Protocol):
+    """Something that a run feeds: every frame, every step, and the end."""
+
+    def frame(self, snapshot: Snapshot) -> None:
+        """Takes a finished frame."""
+
+    def step(self, stats: Mapping[str, object]) -> None:
+        """Takes the figures of a finished time step."""
+
+    def close(self) -> None:
+        """Finishes what can only be finished once the run has ended."""

@@ -1,0 +1,127 @@
+"""The folder that holds everything about a run, readable by other programs without our code.
+
+run.json        what ran, and on what
+stats.jsonl     a line per time step
+frames/         particles, one .npz a frame
+checkpoints/    what --resume goes on from
+preview/        a picture a frame; preview.png is the latest
+video.mp4       the film of the pictures
+"""
+
+import json
+import platform
+import shutil
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from viscoil.errors import ResumeError
+from viscoil.outputs import stats
+from viscoil.outputs.checkpoints import CheckpointStore
+from viscoil.outputs.files import reporting, write_whole
+from viscoil.outputs.frames import frame_name
+
+PACKAGES = ("viscoil", "quadrants", "numpy")
+
+
+class RunFolder:
+    """Paths in a run folder, which is made if it is not there."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.run = self.path / "run.json"
+        self.stats = self.path / "stats.jsonl"
+        self.frames = self.path / "frames"
+        self.pictures = self.path / "preview"
+        self.picture = self.path / "preview.png"
+        self.video = self.path / "video.mp4"
+        self.checkpoints = CheckpointStore(self.path / "checkpoints")
+        with reporting(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+
+    def frame(self, number: int) -> Path:
+        """Where the particles of a frame are."""
+        return self.frames / frame_name(number, ".npz")
+
+    def frame_picture(self, number: int) -> Path:
+        """Where the picture of a frame is."""
+        return self.pictures / frame_name(number, ".png")
+
+    def has_run(self) -> bool:
+        """Whether a run was started here."""
+        return self.run.exists()
+
+    def write_run(self, scene_text: str, arch: str, threads: int, **more: Any) -> None:
+        """Writes run.json: the scene as canonical text, versions, backend, and what else is given.
+
+        Nothing in it names the machine or its user, so that it can be shared.
+        """
+        record = {
+            "scene": scene_text,
+            "versions": versions(),
+            "arch": arch,
+            "threads": threads,
+            **more,
+        }
+        with write_whole(self.run) as file:
+            file.write(json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
+
+    def read_run(self) -> dict[str, Any]:
+        """What run.json says, or ResumeError if there is none that can be read."""
+        if not self.run.exists():
+            raise ResumeError(f"there is no run in {self.path}: start it without --resume")
+        try:
+            with reporting(self.run):
+                record = json.loads(self.run.read_bytes())
+        except ValueError as error:
+            raise ResumeError(f"{self.run} is damaged: start the run anew") from error
+        if not isinstance(record, Mapping):
+            raise ResumeError(f"{self.run} is damaged: start the run anew")
+        return dict(record)
+
+    def cut_back(self, step: int, frame: int) -> None:
+        """Removes what came after a checkpoint, taken after `step` with `frame` the last frame."""
+        stats.cut_back(self.stats, step)
+        with reporting(self.path):
+            for path in self._frame_files():
+                if _number(path) > frame:
+                    path.unlink()
+
+    def clear(self) -> None:
+        """Removes an earlier run; files that are not ours stay."""
+        with reporting(self.path):
+            for path in (self.run, self.stats, self.picture, self.video, *self._frame_files()):
+                path.unlink(missing_ok=True)
+            for folder in (self.frames, self.pictures):
+                if folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+            if self.checkpoints.folder.is_dir():
+                for path in self.checkpoints.all():
+                    path.unlink()
+
+    def free_bytes(self) -> int:
+        """Room that is left on the folder's disk."""
+        with reporting(self.path):
+            return shutil.disk_usage(self.path).free
+
+    def _frame_files(self) -> Iterable[Path]:
+        for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png")):
+            yield from (p for p in sorted(folder.glob(f"frame_*{suffix}")) if _number(p) >= 0)
+
+
+def _number(path: Path) -> int:
+    """The frame that a file is of; -1 if its name is none of ours."""
+    digits = path.stem.removeprefix("frame_")
+    return int(digits) if digits.isdecimal() else -1
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the numbers, without anything about the machine."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,113 @@
+"""A film of the preview pictures: H.264 in MP4, made by the ffmpeg that imageio-ffmpeg brings."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from viscoil.errors import MissingExtraError, RunError
+from viscoil.outputs.files import partial, reporting
+from viscoil.outputs.png import read_png
+from viscoil.outputs.protocol import Array, Snapshot
+
+# 4:2:0 needs even sides; BT.709 is named because players else guess the colours by size.
+ENCODING = (
+    *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"),
+    *("-colorspace", "bt709", "-color_primaries", "bt709"),
+    *("-color_trc", "bt709", "-color_range", "tv"),
+    *("-c:v", "libx264", "-preset", "medium", "-crf", "17"),
+    *("-pix_fmt", "yuv420p", "-movflags", "+faststart"),
+)
+
+
+class VideoOutput:
+    """Films the preview pictures once the run ends.
+
+    From the pictures on the disk rather than frame by frame, so that a run that was interrupted
+    and resumed still gives the whole film.
+    """
+
+    def __init__(self, pictures: Path | str, path: Path | str, fps: float) -> None:
+        self.pictures = Path(pictures)
+        self.path = Path(path)
+        self.fps = fps
+
+    def frame(self, snapshot: Snapshot) -> None:
+        """The preview output draws the frame."""
+
+    def step(self, stats: Mapping[str, object]) -> None:
+        """Frames are all that is shown."""
+
+    def close(self) -> None:
+        pictures = sorted(self.pictures.glob("frame_*.png"))
+        if pictures:
+            write_video(pictures, self.path, self.fps)
+
+
+def write_video(pictures: Sequence[Path], path: Path | str, fps: float) -> None:
+    """Makes a film of PNG files that Viscoil wrote; the file appears only once it is whole."""
+    if not pictures:
+        raise RunError("there are no pictures to make a video of: run the scene with a preview")
+    path = Path(path)
+    first = read_png(pictures[0])
+    part = partial(path)
+    try:
+        with reporting(path), tempfile.TemporaryFile() as log:
+            encoder = _start(part, first.shape[1], first.shape[0], fps, log)
+            try:
+                _feed(encoder, pictures, first)
+            except BaseException:
+                encoder.kill()
+                encoder.wait()
+                raise
+            if encoder.wait() != 0:
+                raise RunError(f"the video {path} was not written: {_last_line(log)}")
+            os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _start(
+    path: Path, width: int, height: int, fps: float, log: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {fps:g} -i -".split()
+    command = [_ffmpeg(), "-y", "-v", "error", *source, *ENCODING]
+    return subprocess.Popen(
+        [*command, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log
+    )
+
+
+def _ffmpeg() -> str:
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtraError(
+            "videos need ffmpeg, which is not here: pip install imageio-ffmpeg"
+        ) from error
+
+
+def _feed(encoder: "subprocess.Popen[bytes]", pictures: Sequence[Path], first: Array) -> None:
+    """Sends all pictures; if the encoder dies on the way, its exit code tells."""
+    assert encoder.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        for path in pictures:
+            picture = read_png(path)
+            if picture.shape != first.shape:
+                raise RunError(
+                    f"{path} has another size than {pictures[0]}: remove the pictures of the "
+                    "earlier run"
+                )
+            encoder.stdin.write(picture.tobytes())
+    with contextlib.suppress(BrokenPipeError):
+        encoder.stdin.close()
+
+
+def _last_line(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "ffmpeg failed")

@@ -1,0 +1,106 @@
+"""Shows how a run is getting on: a bar on a terminal, plain lines elsewhere, or nothing."""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+
+class Progress(Protocol):
+    """Is told of every step; `frame` counts finished frames."""
+
+    def step(self, frame: int, stats: Mapping[str, Any]) -> None:
+        """A step was taken, which may have finished a frame."""
+
+    def close(self) -> None:
+        """The run has ended, well or badly."""
+
+
+def choose(first: int, frames: int, quiet: bool) -> Progress:
+    """The progress display for this run, which goes from frame `first` to frame `frames`."""
+    if quiet:
+        return Silent()
+    if sys.stdout.isatty():
+        return Bar(first, frames)
+    return Lines(first, frames)
+
+
+class Silent:
+    """Shows nothing."""
+
+    def step(self, frame: int, stats: Mapping[str, Any]) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+class Lines:
+    """One plain line a frame, for logs."""
+
+    def __init__(self, first: int, frames: int) -> None:
+        self._first = self._shown = first
+        self._frames = frames
+        self._begin = time.monotonic()
+
+    def step(self, frame: int, stats: Mapping[str, Any]) -> None:
+        """Print a line if the step finished a frame."""
+        if frame == self._shown:
+            return
+        self._shown = frame
+        per_frame = (time.monotonic() - self._begin) / (frame - self._first)
+        left = clock_text(per_frame * (self._frames - frame))
+        print(f"frame {frame}/{self._frames}  {figures(stats)}  left {left}", flush=True)
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+class Bar:
+    """A bar with the time left and the figures that matter, redrawn at every step."""
+
+    def __init__(self, first: int, frames: int) -> None:
+        self._progress, self._task = _rich_bar(first, frames)
+        self._progress.start()
+
+    def step(self, frame: int, stats: Mapping[str, Any]) -> None:
+        """Move the bar and show the newest figures."""
+        self._progress.update(self._task, completed=frame, figures=figures(stats))
+
+    def close(self) -> None:
+        """Leave the last state of the bar on the terminal."""
+        self._progress.stop()
+
+
+def _rich_bar(first: int, frames: int) -> "tuple[RichProgress, TaskID]":
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    progress = RichProgress(
+        TextColumn("frame"),
+        MofNCompleteColumn(),
+        BarColumn(bar_width=None),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[figures]}"),
+        expand=True,
+    )
+    return progress, progress.add_task("frame", total=frames, completed=first, figures="")
+
+
+def figures(stats: Mapping[str, Any]) -> str:
+    """Particle count, density error and step size of a step."""
+    return (
+        f"{stats['particles']} particles  density error {stats['density_error_mean']:.1e}  "
+        f"step {1000 * stats['dt']:.2f} ms"
+    )
+
+
+def clock_text(seconds: float) -> str:
+    """Seconds as h:mm:ss, or m:ss below an hour."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

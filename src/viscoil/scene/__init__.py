@@ -1,0 +1,62 @@
+"""What to simulate: scene files, materials and their presets, checked and frozen, in SI units."""
+
+from viscoil.scene.loader import builtin_scenes
+from viscoil.scene.materials import Material
+from viscoil.scene.presets import PRESETS, Preset
+from viscoil.scene.schema import Scene
+from viscoil.scene.settings import (
+    Bounds,
+    Camera,
+    Channel,
+    OutputSpec,
+    SimulationSettings,
+    SolverSettings,
+)
+from viscoil.scene.shapes import (
+    BoxCollider,
+    BoxFluid,
+    CapsuleCollider,
+    Collider,
+    CylinderCollider,
+    CylinderFluid,
+    DiscEmitter,
+    Emitter,
+    Fluid,
+    Keyframe,
+    PlaneCollider,
+    RectangleEmitter,
+    Rotation,
+    SphereCollider,
+    SphereFluid,
+    TorusFluid,
+)
+
+__all__ = [
+    "PRESETS",
+    "Bounds",
+    "BoxCollider",
+    "BoxFluid",
+    "Camera",
+    "CapsuleCollider",
+    "Channel",
+    "Collider",
+    "CylinderCollider",
+    "CylinderFluid",
+    "DiscEmitter",
+    "Emitter",
+    "Fluid",
+    "Keyframe",
+    "Material",
+    "OutputSpec",
+    "PlaneCollider",
+    "Preset",
+    "RectangleEmitter",
+    "Rotation",
+    "Scene",
+    "SimulationSettings",
+    "SolverSettings",
+    "SphereCollider",
+    "SphereFluid",
+    "TorusFluid",
+    "builtin_scenes",
+]

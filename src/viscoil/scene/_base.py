@@ -1,0 +1,61 @@
+"""The base of every scene model, and the number types that scene files are made of."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+
+def _require_shape(schema: dict[str, Any]) -> None:
+    """In a file the shape tells which table it is; only Python code may leave it out."""
+    if "shape" in schema["properties"]:
+        schema["required"] = [*schema.get("required", []), "shape"]
+
+
+class Model(BaseModel):
+    """Frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        json_schema_extra=_require_shape,
+    )
+
+
+# Strict scalars: TOML has types, so "0.1" (text) where a number belongs is a mistake to report.
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Positive = Annotated[Number, Gt(0)]
+NonNegative = Annotated[Number, Ge(0)]
+Whole = Annotated[int, Strict()]
+Switch = Annotated[bool, Strict()]
+Vec2 = tuple[Positive, Positive]
+Vec3 = tuple[Number, Number, Number]
+Size3 = tuple[Positive, Positive, Positive]
+Unit = Annotated[Number, Ge(0), Field(le=1)]
+Color = tuple[Unit, Unit, Unit]
+
+ZERO: Vec3 = (0.0, 0.0, 0.0)
+
+Location = tuple[str | int, ...]
+Problem = tuple[Location, str, Any]
+"""Where in the model (relative to it), a sentence without its subject, the offending value."""
+
+
+def reject(title: str, problems: Sequence[Problem]) -> None:
+    """Raise one validation error that holds all problems, each at its own key; none: do nothing.
+
+    A plain ValueError in a model validator is reported at the whole table; this one names the key.
+    The text goes in through the context because pydantic would expand braces in it.
+    """
+    if not problems:
+        return
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError("scene", "{text}", {"text": text}), loc=loc, input=value
+        )
+        for loc, text, value in problems
+    ]
+    raise ValidationError.from_exception_data(title, details)

@@ -1,0 +1,134 @@
+"""The whole scene as one frozen model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+from typing_extensions import Self
+
+from viscoil.scene._base import Location, Model, Problem, reject
+from viscoil.scene.materials import Material
+from viscoil.scene.names import unknown_name
+from viscoil.scene.presets import PRESETS
+from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings, SolverSettings
+from viscoil.scene.shapes import Collider, Emitter, Fluid
+
+DEFAULT_OUTPUTS = (
+    OutputSpec(type="frames"),
+    OutputSpec(type="preview"),
+    OutputSpec(type="video"),
+)
+
+
+class Scene(Model):
+    """What to simulate, in SI units, complete and checked."""
+
+    simulation: SimulationSettings
+    """Resolution, duration, time step and domain."""
+    solver: SolverSettings = SolverSettings()
+    """How the equations are solved."""
+    materials: dict[str, Material] = Field(default_factory=dict)
+    """Materials by name; presets that fluids or emitters name are added."""
+    fluids: tuple[Fluid, ...] = ()
+    """Bodies of fluid at the start."""
+    emitters: tuple[Emitter, ...] = ()
+    """Nozzles that fluid flows out of."""
+    colliders: tuple[Collider, ...] = ()
+    """Solids that fluid meets."""
+    outputs: tuple[OutputSpec, ...] = Field(default=DEFAULT_OUTPUTS)
+    """What is written: particle files, pictures and a film unless given."""
+    camera: Camera | None = None
+    """Where the preview looks from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_presets(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("materials", {}), Mapping):
+            return data
+        materials = dict(data.get("materials", {}))
+        for _, name in _material_uses(data):
+            if name not in materials and name in PRESETS:
+                materials[name] = {"preset": name}
+        return {**data, "materials": materials}
+
+    @model_validator(mode="after")
+    def _check_materials(self) -> Self:
+        reject("Scene", material_problems(dict(self)))
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of the scene and of its run folder."""
+        return self.simulation.name
+
+    @property
+    def frames(self) -> int:
+        """Number of frames to simulate after the initial one."""
+        return self.simulation.frame_count
+
+    def with_frames(self, frames: int) -> Scene:
+        """The same scene, but that many frames long."""
+        data = self.to_dict()
+        data["simulation"].pop("duration", None)
+        data["simulation"]["frames"] = frames
+        return Scene.model_validate(data)
+
+    @classmethod
+    def load(
+        cls, name_or_path: str | Path, overrides: Iterable[tuple[str, str]] | Sequence[str] = ()
+    ) -> Scene:
+        """Read a TOML file or a built-in scene; raises SceneError with one sentence a problem.
+
+        Overrides are pairs of dotted key and TOML value, or texts such as "fluids.0.radius=0.1".
+        """
+        from viscoil.scene.loader import load
+
+        return load(name_or_path, overrides)
+
+    @classmethod
+    def from_toml(cls, text: str, file: str = "scene") -> Scene:
+        """Read TOML text; `file` is what error messages call it."""
+        from viscoil.scene.loader import from_text
+
+        return from_text(text, file)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, every default filled in; `Scene.model_validate` takes it back."""
+        return self.model_dump(exclude_none=True)
+
+    def to_toml(self) -> str:
+        """The scene as TOML text, every default filled in; equal scenes give equal text."""
+        from viscoil.scene.writer import to_toml
+
+        return to_toml(self.to_dict())
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of a scene file, for editors."""
+        schema = cls.model_json_schema()
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def material_problems(data: Mapping[str, Any]) -> list[Problem]:
+    """Materials that fluids and emitters name but that do not exist."""
+    materials = data.get("materials", {})
+    known = {*(materials if isinstance(materials, Mapping) else ()), *PRESETS}
+    return [
+        (location, unknown_name("material", name, known), name)
+        for location, name in _material_uses(data)
+        if name not in known
+    ]
+
+
+def _material_uses(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """Where a material is named, and which, in unchecked tables or finished models."""
+    for group in ("fluids", "emitters"):
+        items = data.get(group)
+        for i, item in enumerate(items if isinstance(items, Sequence) else ()):
+            table = item if isinstance(item, Mapping) else getattr(item, "__dict__", {})
+            name = table.get("material")
+            if isinstance(name, str):
+                yield (group, i, "material"), name

@@ -1,0 +1,104 @@
+"""Walks the JSON Schema of a scene beside a scene's data, to tell what may stand where."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from viscoil.scene._base import Location
+
+Node = Mapping[str, Any]
+
+TAGGED = ("fluids", "emitters", "colliders")
+"""Arrays whose tables are told apart by `shape`, which pydantic puts into the location."""
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    from viscoil.scene.schema import Scene
+
+    return Scene.json_schema()
+
+
+def without_tags(location: Location) -> Location:
+    """A location as it stands in the file, without the shape that pydantic adds."""
+    if len(location) > 2 and location[0] in TAGGED and location[2] in _tags(str(location[0])):
+        return (*location[:2], *location[3:])
+    return location
+
+
+def _tags(group: str) -> Mapping[str, Any]:
+    items: Mapping[str, Any] = _schema()["properties"][group]["items"]
+    mapping: Mapping[str, Any] = items["discriminator"]["mapping"]
+    return mapping
+
+
+def node_at(path: Location, data: Any) -> Node:
+    """The schema of the key at that path; empty where the schema knows nothing of it."""
+    return _merge(_walk(path, data)[0])
+
+
+def keys_of(path: Location, data: Any) -> list[str]:
+    """The keys that the table at that path may have."""
+    node, table = _walk(path, data)
+    return list(_table(node, table).get("properties", {}))
+
+
+def siblings_with(path: Location, key: str, data: Any) -> list[str]:
+    """The shapes that have the key, for a table that is told apart by its shape."""
+    node = node_at(path, data)
+    mapping = node.get("discriminator", {}).get("mapping", {})
+    return [tag for tag, ref in mapping.items() if key in _follow(ref).get("properties", {})]
+
+
+def _walk(path: Location, data: Any) -> tuple[Node, Any]:
+    """The schema and the data at that path."""
+    node: Node = _schema()
+    for part in path:
+        node = _child(_table(node, data), part)
+        data = _get(data, part)
+    return node, data
+
+
+def _get(data: Any, part: str | int) -> Any:
+    if isinstance(data, Mapping):
+        return data.get(part)
+    if isinstance(data, Sequence) and isinstance(part, int) and part < len(data):
+        return data[part]
+    return None
+
+
+def _child(node: Node, part: str | int) -> Node:
+    if isinstance(part, int):
+        prefix: Sequence[Node] = node.get("prefixItems", [])
+        items: Node = node.get("items", {})
+        return prefix[part] if part < len(prefix) else items
+    extra = node.get("additionalProperties")
+    properties: Mapping[str, Node] = node.get("properties", {})
+    return properties.get(part, extra if isinstance(extra, Mapping) else {})
+
+
+def _table(node: Node, data: Any) -> Node:
+    """The schema with references followed and the shape chosen by the data."""
+    node = _merge(node)
+    if "discriminator" in node:
+        tag = _get(data, node["discriminator"]["propertyName"])
+        ref = node["discriminator"]["mapping"].get(tag) if isinstance(tag, str) else None
+        return _follow(ref) if ref else {}
+    return node
+
+
+def _merge(node: Node) -> Node:
+    """Follow a reference or the non-null part of a union; keep the key's own description."""
+    inner = next((n for n in node.get("anyOf", []) if n.get("type") != "null"), None)
+    if inner is None and "$ref" in node:
+        inner = _follow(node["$ref"])
+    return node if inner is None else {**_merge(inner), **_without(node)}
+
+
+def _without(node: Node) -> Node:
+    return {key: value for key, value in node.items() if key not in ("$ref", "anyOf", "default")}
+
+
+def _follow(ref: str) -> Node:
+    node: Node = _schema()["$defs"][ref.rsplit("/", 1)[-1]]
+    return node

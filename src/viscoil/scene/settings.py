@@ -1,0 +1,188 @@
+"""How a scene is run and what is written: simulation, solver, outputs and camera settings."""
+
+import math
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import Field, model_validator
+from typing_extensions import Self
+
+from viscoil.scene._base import (
+    Model,
+    NonNegative,
+    Number,
+    Positive,
+    Switch,
+    Vec3,
+    Whole,
+    reject,
+)
+from viscoil.scene.shapes import exactly_one
+
+DEFAULT_MAX_POSITION_ITERATIONS = 20
+
+
+class Bounds(Model):
+    """A box along the axes."""
+
+    min: Vec3
+    """Lowest corner, m."""
+    max: Vec3
+    """Highest corner, m."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(low >= high for low, high in zip(self.min, self.max, strict=True)):
+            reject("Bounds", [(("max",), "must exceed min along every axis", self.max)])
+        return self
+
+
+class SimulationSettings(Model):
+    """The [simulation] table."""
+
+    spacing: Positive
+    """Particle spacing, m."""
+    duration: Positive | None = None
+    """Simulated time, s; give either this or frames."""
+    frames: Annotated[Whole, Gt(0)] | None = None
+    """Number of frames; give either this or duration."""
+    name: str = "untitled"
+    """Name of the scene and of its run folder; the file's name unless given."""
+    description: str = ""
+    """One line that `viscoil scenes` shows."""
+    fps: Positive = 30.0
+    """Frames per second of simulated time."""
+    gravity: Vec3 = (0.0, -9.81, 0.0)
+    """Acceleration of gravity, m/s²."""
+    time_step: Positive | None = None
+    """Fixed time step, s; without it the step adapts to the flow."""
+    cfl: Positive = 0.4
+    """Most that a particle may move in an adaptive step, in spacings."""
+    max_time_step: Positive = 1.0 / 120.0
+    """Longest adaptive step, s."""
+    min_time_step: Positive = 1e-5
+    """Shortest adaptive step, s."""
+    seed: Annotated[Whole, Ge(0)] = 0
+    """Seed of random numbers."""
+    kill_bounds: Bounds | None = None
+    """Particles that leave this box are removed."""
+    max_age: Positive | None = None
+    """Particles older than this are removed, s."""
+    periodic: tuple[NonNegative, NonNegative, NonNegative] = (0.0, 0.0, 0.0)
+    """Length of the periodic box [0, L) along each axis, m; 0 is an open axis."""
+    max_particles: Annotated[Whole, Gt(0)] | None = None
+    """Emitters stop at this number of particles."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems: list[Any] = []
+        if (self.duration is None) == (self.frames is None):
+            neither = self.duration is None
+            problems.append(((), exactly_one("duration", "frames", neither), None))
+        if self.min_time_step > self.max_time_step:
+            text = f"must not exceed max_time_step ({self.max_time_step:g})"
+            problems.append((("min_time_step",), text, self.min_time_step))
+        if self.name in ("", ".", "..") or any(c in self.name for c in '/\\\0\n\r\t:*?"<>|'):
+            text = "names the run folder: use letters, digits, spaces, dashes or underscores"
+            problems.append((("name",), text, self.name))
+        reject("SimulationSettings", problems)
+        return self
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames to simulate after the initial one, enough to cover the duration."""
+        if self.frames is not None:
+            return self.frames
+        assert self.duration is not None  # the validator made sure
+        # A duration such as 0.1 s at 30 fps must not become 4 frames through rounding.
+        return max(1, math.ceil(self.duration * self.fps - 1e-6))
+
+
+class SolverSettings(Model):
+    """The [solver] table: doubly constrained position-based dynamics (Barreiro et al. 2017)."""
+
+    method: Literal["dcpbd"] = "dcpbd"
+    """Solver."""
+    projection: Literal["doubly", "position"] = "doubly"
+    """Project velocities and positions, or positions alone (regular position-based dynamics)."""
+    corotation: Switch = True
+    """Measure deformation in the rotated frame of each neighbourhood, so that rotation is kept."""
+    gradients: Literal["corrected", "plain"] = "corrected"
+    """First-order corrected smoothing gradients, or the plain ones of the paper."""
+    velocity_solver: Literal["pcg", "jacobi"] = "pcg"
+    """Preconditioned conjugate gradients, or the damped Jacobi iteration of the paper."""
+    velocity_iterations: Annotated[Whole, Ge(0)] = 20
+    """Most iterations of the velocity projection per step."""
+    velocity_tolerance: NonNegative = 1e-3
+    """Relative residual at which conjugate gradients stop; 0 never stops early."""
+    position_iterations: Annotated[Whole, Ge(0)] = 4
+    """Least iterations of the position projection per step."""
+    max_position_iterations: Annotated[Whole, Ge(0)] = Field(
+        default_factory=lambda data: max(
+            DEFAULT_MAX_POSITION_ITERATIONS, data["position_iterations"]
+        )
+    )
+    """Most iterations of the position projection per step (20, or position_iterations if more)."""
+    density_tolerance: NonNegative = 1e-3
+    """Mean relative compression at which position iterations may stop; 0 always takes the most."""
+    jacobi_relaxation: Positive = 5.0
+    """Relaxation β of the Jacobi iterations."""
+    smoothing: Literal["cubic_spline", "wendland_c2", "poly6_spiky"] = "cubic_spline"
+    """Smoothing function."""
+    support: Annotated[Number, Gt(1)] = 2.0
+    """Radius of the smoothing function, in spacings."""
+    conformation_update: Literal["convected", "implicit"] = "convected"
+    """How the stored conformation follows the flow; implicit is equation 6 of the paper."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.max_position_iterations < self.position_iterations:
+            text = f"must be at least position_iterations ({self.position_iterations})"
+            value = self.max_position_iterations
+            reject("SolverSettings", [(("max_position_iterations",), text, value)])
+        return self
+
+
+Channel = Literal["position", "velocity", "id", "material", "conformation"]
+DEFAULT_CHANNELS: tuple[Channel, ...] = ("position", "velocity", "id", "material")
+
+
+class OutputSpec(Model):
+    """One [[outputs]] table; statistics, run.json and checkpoints are always written."""
+
+    type: Literal["frames", "preview", "video"]
+    """Particle files, a picture per frame, or a film of those pictures."""
+    channels: tuple[Channel, ...] = DEFAULT_CHANNELS
+    """What a particle file holds (type "frames" only)."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.type != "frames" and self.channels != DEFAULT_CHANNELS:
+            text = f'works only with type = "frames", and type is "{self.type}": remove it'
+            reject("OutputSpec", [(("channels",), text, self.channels)])
+        if not self.channels:
+            text = 'is empty: name at least one channel, such as "position", or remove it'
+            reject("OutputSpec", [(("channels",), text, self.channels)])
+        return self
+
+
+class Camera(Model):
+    """The [camera] table: where the preview looks from; what is left out is chosen for you."""
+
+    position: Vec3 | None = None
+    """Place of the camera, m."""
+    target: Vec3 | None = None
+    """Point that it looks at, m."""
+    fov: Annotated[Positive, Lt(math.pi)] = 0.7
+    """Vertical field of view, rad."""
+    width: Annotated[Whole, Ge(16)] = 960
+    """Width of the picture, pixels."""
+    height: Annotated[Whole, Ge(16)] = 540
+    """Height of the picture, pixels."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.position is not None and self.position == self.target:
+            text = "must differ from position, or the camera has nowhere to look"
+            reject("Camera", [(("target",), text, self.target)])
+        return self

@@ -1,0 +1,89 @@
+"""A simulation that is quick, deterministic and can be told to fail."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viscoil.errors import DivergedError
+from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
+from viscoil.scene import Scene
+
+STEPS_PER_FRAME = 3
+
+
+class FakeSimulation:
+    """Particles that move by a pseudo-random rule: a lost or repeated step changes the result."""
+
+    def __init__(self, scene: Scene, *, checkpoint: Path | None = None, **plan: Any) -> None:
+        self.spacing = scene.simulation.spacing
+        self.fps = scene.simulation.fps
+        self.steps = 0
+        self.position = np.zeros((5, 3), dtype=np.float32)
+        self.plan = plan
+        if checkpoint is not None:
+            with np.load(checkpoint) as file:
+                self.steps, self.position = int(file["steps"]), file["position"]
+
+    @property
+    def frame(self) -> int:
+        return self.steps // STEPS_PER_FRAME
+
+    @property
+    def time(self) -> float:
+        return self.steps / (self.fps * STEPS_PER_FRAME)
+
+    def step(self) -> Mapping[str, Any]:
+        self.steps += 1
+        time.sleep(self.plan.get("seconds", 0.0))
+        random = np.random.default_rng(self.steps)
+        self.position = (self.position * 1.5 + random.random((5, 3))).astype(np.float32) % 7
+        if self.steps == self.plan.get("interrupt_at"):
+            for _ in range(self.plan.get("times", 1)):
+                os.kill(os.getpid(), self.plan.get("signal", signal.SIGINT))
+        if self.steps == self.plan.get("diverge_at"):
+            raise DivergedError("a particle is faster than sound.")
+        bad = self.steps == self.plan.get("nan_at")
+        return {
+            "step": self.steps,
+            "time": self.time,
+            "dt": 1 / (self.fps * STEPS_PER_FRAME),
+            "particles": 5,
+            "density_error_mean": float("nan") if bad else 0.001,
+            "density_error_max": 0.01,
+            "kinetic_energy": 1.0,
+        }
+
+    def snapshot(self) -> Snapshot:
+        channels: dict[str, Array] = {"position": self.position.copy(), "id": np.arange(5)}
+        looks = [MaterialLook("water", (0.1, 0.2, 0.3))]
+        return Snapshot(self.frame, self.time, channels, looks, [], self.spacing)
+
+    def save(self, path: Path) -> None:
+        np.savez(path, steps=self.steps, position=self.position)
+
+
+def make(**plan: Any) -> Any:
+    """What builds a fake that follows the plan."""
+
+    def build(
+        scene: Scene, *, arch: str, threads: int | None, checkpoint: Path | None
+    ) -> FakeSimulation:
+        return FakeSimulation(scene, checkpoint=checkpoint, **plan)
+
+    return build
+
+
+if __name__ == "__main__":  # the command line with a fake in place of the solver
+    import sys
+
+    from viscoil import runner
+    from viscoil.cli import main
+
+    runner._make_simulation = make(**json.loads(sys.argv[1]))
+    sys.exit(main(sys.argv[2:]))
