@@ -88,7 +88,7 @@ class Material(Model, json_schema_extra=_as_input_schema):
         return table | dict(zip(TRIPLE, _solve_triple(table), strict=True))
 
     @model_serializer(mode="plain")
-    def _minimal(self) -> dict[str, Any]:
+    def minimal(self) -> dict[str, Any]:
         """Only what is needed to build the same material again."""
         rheology: dict[Kind, tuple[str, ...]] = {
             "paper": ("relaxation_time", "compliance"),

@@ -1,0 +1,71 @@
+"""How much memory a scene will need, known before anything is allocated."""
+
+import math
+import os
+
+from viscoil.errors import RunError
+from viscoil.scene import Emitter, Fluid, Scene
+
+BYTES_PER_PARTICLE = 700  # at the peak of a step; `make bench` measures it
+SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
+
+
+def expected_particles(scene: Scene) -> int:
+    """Particles at the start, and those that emitters add over the whole run."""
+    d = scene.simulation.spacing
+    duration = scene.frames / scene.simulation.fps
+    start = sum(_volume(fluid) for fluid in scene.fluids) / d**3
+    added = sum(_emitted_volume(emitter, duration) for emitter in scene.emitters) / d**3
+    if scene.simulation.max_particles is not None:
+        added = min(added, max(scene.simulation.max_particles - start, 0.0))
+    return math.ceil(start + added)
+
+
+def check(scene: Scene) -> None:
+    """Refuses a scene that would not fit."""
+    count = expected_particles(scene)
+    needed, free = count * BYTES_PER_PARTICLE, available()
+    if needed > SHARE_OF_MEMORY * free:
+        raise RunError(
+            f"the scene needs about {needed / 2**30:.1f} GiB for {count:,} particles and "
+            f"{free / 2**30:.1f} GiB are free: use a larger simulation.spacing"
+        )
+
+
+def available() -> int:
+    """Free memory in bytes."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    if hasattr(os, "sysconf"):
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    return 2**62
+
+
+def _volume(fluid: Fluid) -> float:
+    match fluid.shape:
+        case "box":
+            return math.prod(fluid.size)
+        case "sphere":
+            return 4.0 / 3.0 * math.pi * fluid.radius**3
+        case "cylinder":
+            return math.pi * fluid.radius**2 * fluid.height
+        case "torus":
+            return 2.0 * math.pi**2 * fluid.radius * fluid.tube_radius**2
+
+
+def _emitted_volume(emitter: Emitter, duration: float) -> float:
+    open_for = min(duration, duration if emitter.stop is None else emitter.stop) - emitter.start
+    if emitter.flow_rate is not None:
+        return max(open_for, 0.0) * emitter.flow_rate
+    assert emitter.speed is not None
+    match emitter.shape:
+        case "disc":
+            area = math.pi * emitter.radius**2
+        case "rectangle":
+            area = emitter.size[0] * emitter.size[1]
+    return max(open_for, 0.0) * emitter.speed * area

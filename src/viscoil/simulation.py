@@ -1,0 +1,325 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""The loop that a user drives: frames made of steps, emitters, removal, checkpoints.
+
+    from viscoil import Scene, Simulation
+
+    simulation = Simulation(Scene.load("honey"))
+    for frame in simulation.frames():
+        print(frame.time, frame.channels["position"].mean(axis=0))
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import quadrants as qd
+
+from viscoil import compute, memory
+from viscoil.colliders import ColliderSet
+from viscoil.compute import Floats, Ints, Vec3s
+from viscoil.diagnostics import Diagnosis, Diagnostics
+from viscoil.emitters import Emitter
+from viscoil.errors import DivergedError, ResumeError, ViscoilError
+from viscoil.neighbors import Neighbors
+from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
+from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
+from viscoil.particles import ChannelKind, Particles
+from viscoil.sampling import seed
+from viscoil.scene import Bounds, Material, Scene
+from viscoil.solvers.contact import Boundary
+from viscoil.solvers.dcpbd import DCPBD, StepReport
+from viscoil.solvers.tables import Materials
+from viscoil.stepping import next_step
+from viscoil.timing import PhaseClock
+
+FASTEST = 50.0  # spacings per step: no flow that is resolved in time moves faster
+
+
+@qd.kernel(fastcache=True)
+def _kill_outside(
+    n: qd.i32,
+    x0: qd.f32,
+    y0: qd.f32,
+    z0: qd.f32,
+    x1: qd.f32,
+    y1: qd.f32,
+    z1: qd.f32,
+    position: Vec3s,
+    alive: Ints,
+):
+    for i in range(n):
+        x = position[i]
+        outside = x[0] < x0 or x[1] < y0 or x[2] < z0 or x[0] > x1 or x[1] > y1 or x[2] > z1
+        if outside:
+            alive[i] = 0
+
+
+@qd.kernel(fastcache=True)
+def _kill_born_before(n: qd.i32, earliest: qd.f32, birth: Floats, alive: Ints):
+    for i in range(n):
+        if birth[i] < earliest:
+            alive[i] = 0
+
+
+class Simulation:
+    """A scene in motion. Several may live in one process; they share the compute backend."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        arch: str = "cpu",
+        threads: int | None = None,
+        checkpoint: Path | str | None = None,
+    ) -> None:
+        memory.check(scene)
+        compute.initialize(arch, threads)
+        self.scene = scene
+        self.time = 0.0
+        """Simulated time, s."""
+        self.frame = 0
+        """Finished frames; the initial state is frame 0."""
+        self.steps = 0
+        """Steps taken since the start."""
+        self.gravity = scene.simulation.gravity
+        """m/s²; may be changed between steps."""
+        self.notes: list[str] = []
+        """What the user should know about the start of the scene."""
+        self._clock = PhaseClock()
+        self._diagnose = Diagnostics()
+        self._colliders = ColliderSet(scene.colliders)
+        self._material_names = list(scene.materials)
+        self._materials = Materials(list(scene.materials.values()))
+        self._neighbors = Neighbors(scene.simulation.periodic)
+        self._solver = DCPBD(
+            scene.solver, scene.simulation.spacing, self._neighbors, self._clock
+        )
+        self._emitters = [self._make_emitter(spec) for spec in scene.emitters]
+        self._layers = [0] * len(self._emitters)
+        self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
+        self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
+        self._last_step = 0.0
+        self.particles = self._restore(checkpoint) if checkpoint else self._seed()
+        """All particles; `simulation.particles["velocity"]` is a NumPy view."""
+        self._diagnosis = self._measure()
+        self._good = self._state()
+
+    # What a user calls
+
+    def frames(self) -> Iterator[Snapshot]:
+        """Simulates to the end of the scene and yields each frame, the present one first."""
+        yield self.snapshot()
+        while self.frame < self.scene.frames:
+            yield self.next_frame()
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return self.frames()
+
+    def next_frame(self) -> Snapshot:
+        """Steps to the end of the frame."""
+        frame = self.frame
+        while self.frame == frame:
+            self.step()
+        return self.snapshot()
+
+    def step(self, dt: float | None = None) -> dict[str, Any]:
+        """Advances by one time step (s; by default as the scene says) and returns its figures.
+
+        Raises DivergedError and goes back to the last finished frame if the step went wrong.
+        """
+        settings = self.scene.simulation
+        if dt is None:
+            dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
+        elif not dt > 0.0:
+            raise ViscoilError(f"a time step must be positive, not {dt}")
+        self._emit()
+        self._colliders.move_to(self.time + dt, dt)
+        report = self._solve(dt)
+        self._advance_clock(dt)
+        self._check(dt)
+        self._remove()
+        return self._figures(dt, report)
+
+    def material(self, name: str) -> Material:
+        """The material as it is now."""
+        return self._materials.materials[self._material_index(name)]
+
+    def set_material(self, name: str, **values: float) -> None:
+        """Changes parameters of a material from the next step on, as they are called in a scene."""
+        index = self._material_index(name)
+        given = self._materials.materials[index].minimal()
+        # viscosity = modulus x relaxation time: of the three, what is given decides
+        if values.keys() & {"modulus", "relaxation_time", "viscosity"}:
+            given.pop("modulus" if "viscosity" in values else "viscosity", None)
+        self._materials.materials[index] = Material.model_validate({**given, **values})
+
+    def snapshot(self) -> Snapshot:
+        """The present state in plain arrays, copied."""
+        return Snapshot(
+            frame=self.frame,
+            time=self.time,
+            channels={name: np.array(self.particles[name]) for name in self.particles},
+            materials=[
+                MaterialLook(name, material.color)
+                for name, material in zip(
+                    self._material_names, self._materials.materials, strict=True
+                )
+            ],
+            colliders=[
+                ColliderPose(spec, *self._colliders.pose(k, self.time))
+                for k, spec in enumerate(self._colliders.specs)
+            ],
+            spacing=self.scene.simulation.spacing,
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Writes a checkpoint from which the run goes on to the same bits."""
+        arrays, metadata = self._state()
+        save_checkpoint(path, arrays, metadata)
+
+    # How it is done
+
+    def _solve(self, dt: float) -> StepReport | None:
+        if self.particles.count == 0:
+            return None
+        return self._solver.step(
+            self.particles, self._materials, self._boundary, self.gravity, dt
+        )
+
+    def _advance_clock(self, dt: float) -> None:
+        self.steps += 1
+        self._last_step = dt
+        self.time += dt
+        frame_end = (self.frame + 1) / self.scene.simulation.fps
+        if self.time >= frame_end - 1e-9 * dt:
+            self.time = frame_end
+            self.frame += 1
+
+    def _check(self, dt: float) -> None:
+        """Stops a simulation that went wrong, in its last good state."""
+        self._diagnosis = self._measure()
+        limit = FASTEST * self.scene.simulation.spacing / dt
+        if self._diagnosis.broken:
+            reason = f"{self._diagnosis.broken} particles are no longer at finite places"
+        elif self._diagnosis.max_speed > limit:
+            reason = f"a particle moves at {self._diagnosis.max_speed:.3g} m/s"
+        else:
+            if self.time == self.frame / self.scene.simulation.fps:
+                self._good = self._state()
+            return
+        step, time = self.steps, self.time
+        self._load_state(*self._good)
+        raise DivergedError(f"{reason} after step {step}, t = {time:.6g} s")
+
+    def _measure(self) -> Diagnosis:
+        table = self._materials.table
+        return self._diagnose(self.particles, self._solver.scale.volume, table.density)
+
+    def _figures(self, dt: float, report: StepReport | None) -> dict[str, Any]:
+        diagnosis = self._diagnosis
+        return {
+            "step": self.steps,
+            "time": self.time,
+            "dt": dt,
+            "particles": self.particles.count,
+            "velocity_iterations": report.velocity.iterations if report else 0,
+            "position_iterations": report.position.iterations if report else 0,
+            "density_error_mean": report.density.mean if report else 0.0,
+            "density_error_max": report.density.largest if report else 0.0,
+            "conformation_residual": report.velocity.residual if report else 0.0,
+            "kinetic_energy": diagnosis.kinetic_energy,
+            "linear_momentum": list(diagnosis.linear_momentum),
+            "angular_momentum": list(diagnosis.angular_momentum),
+            "max_speed": diagnosis.max_speed,
+            "milliseconds": self._clock.take(),
+        }
+
+    def _make_emitter(self, spec: Any) -> Emitter:
+        index = self._material_names.index(spec.material)
+        return Emitter(spec, index, self.scene.simulation.spacing, self.scene.solver.support)
+
+    def _emit(self) -> None:
+        most = self.scene.simulation.max_particles
+        for k, emitter in enumerate(self._emitters):
+            emission = emitter.emit(self.time, self._last_step, self._layers[k])
+            if emission is None:
+                continue
+            self._layers[k] = emission.next_layer
+            if most is None or self.particles.count + len(emission.positions) <= most:
+                self.particles.append(
+                    {
+                        "position": emission.positions,
+                        "velocity": emission.velocities,
+                        "material": emitter.material_index,
+                        "birth": self.time,
+                    }
+                )
+
+    def _remove(self) -> None:
+        """Marks what has left or grown too old; the next sort drops it."""
+        settings, p = self.scene.simulation, self.particles
+        if settings.kill_bounds is not None and p.count:
+            box: Bounds = settings.kill_bounds
+            _kill_outside(p.count, *box.min, *box.max, p.array("position"), p.alive)
+        if settings.max_age is not None and p.count:
+            _kill_born_before(p.count, self.time - settings.max_age, p.array("birth"), p.alive)
+
+    def _material_index(self, name: str) -> int:
+        if name not in self._material_names:
+            known = ", ".join(self._material_names)
+            raise ViscoilError(f"there is no material {name!r} in this scene; it has {known}")
+        return self._material_names.index(name)
+
+    def _seed(self) -> Particles:
+        start = seed(self.scene, self._colliders)
+        self.notes += start.notes
+        particles = Particles(len(start.position))
+        if len(start.position):
+            particles.append(
+                {
+                    "position": start.position,
+                    "velocity": start.velocity,
+                    "material": start.material,
+                }
+            )
+        return particles
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        p = self.particles
+        arrays = {name: np.array(p[name]) for name in p}
+        arrays["alive"] = np.array(compute.view(p.alive, p.count))
+        kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in p.kinds.items()}
+        metadata = {
+            "time": self.time,
+            "frame": self.frame,
+            "steps": self.steps,
+            "last_step": self._last_step,
+            "next_id": p.next_id,
+            "layers": list(self._layers),
+            "channels": kinds,
+        }
+        return arrays, metadata
+
+    def _load_state(self, arrays: dict[str, Any], metadata: dict[str, Any]) -> Particles:
+        count = len(arrays["position"])
+        particles = Particles(count)
+        for name, (dtype, width, unit) in metadata["channels"].items():
+            if name not in particles:
+                particles.add_channel(name, ChannelKind(dtype, width, unit))
+        if count:
+            particles.append({name: arrays[name] for name in metadata["channels"]})
+            compute.write(particles.alive, arrays["alive"])
+        particles.next_id = metadata["next_id"]
+        self.time, self.frame = metadata["time"], metadata["frame"]
+        self.steps, self._last_step = metadata["steps"], metadata["last_step"]
+        self._layers = list(metadata["layers"])
+        self.particles = particles
+        return particles
+
+    def _restore(self, path: Path | str) -> Particles:
+        saved = load_checkpoint(path)
+        try:
+            return self._load_state(saved.arrays, saved.metadata)
+        except (KeyError, ValueError) as error:
+            raise ResumeError(f"{path} lacks {error}: it was written by another version") from error
