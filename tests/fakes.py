@@ -47,7 +47,7 @@ class FakeSimulation:
             for _ in range(self.plan.get("times", 1)):
                 os.kill(os.getpid(), self.plan.get("signal", signal.SIGINT))
         if self.steps == self.plan.get("diverge_at"):
-            raise DivergedError("a particle is faster than sound.")
+            raise DivergedError("a particle is faster than sound")
         bad = self.steps == self.plan.get("nan_at")
         return {
             "step": self.steps,

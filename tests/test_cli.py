@@ -32,7 +32,9 @@ def error_lines(done: subprocess.CompletedProcess[str], code: int) -> list[str]:
     assert done.stdout == ""
     lines = done.stderr.splitlines()
     assert lines and all(line.startswith("viscoil: ") for line in lines), done.stderr
-    return [line.removeprefix("viscoil: ") for line in lines]
+    sentences = [line.removeprefix("viscoil: ") for line in lines]
+    assert not any(s[0].isupper() or s.endswith(".") for s in sentences), done.stderr
+    return sentences
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ class TestCheck:
         scene.write_text(GOOD.replace("spacing", "spcing").replace("radius = 1", "radius = -1"))
         assert error_lines(viscoil("check", str(scene)), 1) == [
             f'{scene}:2: simulation.spcing is no known key: did you mean "spacing"?',
-            f"{scene}:9: fluids.0.radius is -1 but must be greater than 0 (radius, m).",
+            f"{scene}:9: fluids.0.radius is -1 but must be greater than 0 (radius, m)",
         ]
 
     def test_syntax_error(self, scene: Path) -> None:
@@ -92,13 +94,13 @@ class TestCheck:
 
     def test_missing_file(self) -> None:
         assert error_lines(viscoil("check", "hony"), 1) == [
-            'There is no scene file hony: did you mean the built-in scene "honey"?'
+            'there is no scene file hony: did you mean the built-in scene "honey"?'
         ]
 
     def test_no_fluid(self, scene: Path) -> None:
         scene.write_text(GOOD.partition("[[fluids]]")[0])
         assert error_lines(viscoil("check", str(scene)), 1) == [
-            "drop has no fluid: add [[fluids]] or [[emitters]]."
+            "drop has no fluid: add [[fluids]] or [[emitters]]"
         ]
 
     def test_bad_override(self, scene: Path) -> None:

@@ -122,7 +122,7 @@ class TestStopping:
         assert stop.value.code == code
         assert str(stop.value) == (
             "stopped at frame 2 of 4, step 7; the state is saved: "
-            "give the same command with --resume to go on."
+            "give the same command with --resume to go on"
         )
         assert (checkpoints(out), state(out)) == ([7], "stopped")
         run(scene, out, resume=True, quiet=True, make=make())
@@ -158,9 +158,9 @@ class TestDivergence:
         with pytest.raises(DivergedError) as caught:
             run(scene, tmp_path / "out", quiet=True, make=make(diverge_at=5))
         assert str(caught.value) == (
-            "The simulation diverged at step 5 (t = 0.0555556 s; a particle is faster than "
+            "the simulation diverged at step 5 (t = 0.0555556 s; a particle is faster than "
             "sound): try a smaller simulation.max_time_step (or time_step), "
-            "or more solver.velocity_iterations."
+            "or more solver.velocity_iterations"
         )
         assert state(tmp_path / "out") == "diverged"
 
@@ -241,8 +241,8 @@ class TestResume:
         with pytest.raises(ResumeError) as caught:
             run(Scene.from_toml(text), tmp_path, resume=True, make=make())
         assert str(caught.value) == (
-            f"The scene differs from the one in {tmp_path} in fluids.0.radius, "
-            "materials.b.density: undo that, or start anew with --overwrite or another --out."
+            f"the scene differs from the one in {tmp_path} in fluids.0.radius, "
+            "materials.b.density: undo that, or start anew with --overwrite or another --out"
         )
 
     def test_the_order_of_materials_counts(self, scene: Scene, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ class TestCommand:
     def test_divergence(self, tmp_path: Path) -> None:
         code, _, errors = self.finish(tmp_path, "--out", "o", diverge_at=5)
         assert code == 1
-        assert errors.startswith("viscoil: The simulation diverged at step 5")
+        assert errors.startswith("viscoil: the simulation diverged at step 5")
         assert errors.count("\n") == 1
 
     def test_control_c_then_resume(self, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_last_one_wins() -> None:
         (
             "simulation.spacing=-1",
             "--set simulation.spacing: simulation.spacing is -1 but must be greater than 0 "
-            "(particle spacing, m).",
+            "(particle spacing, m)",
         ),
         (
             "simulation.spcing=1",
@@ -81,40 +81,40 @@ def test_the_last_one_wins() -> None:
         ),
         (
             "simulation.spacing",
-            '--set simulation.spacing has no value: write it as "--set simulation.spacing=VALUE".',
+            '--set simulation.spacing has no value: write it as "--set simulation.spacing=VALUE"',
         ),
-        ("=1", '--set "" is no key: write it like "simulation.spacing=0.01".'),
-        ("a b=1", '--set "a b" is no key: write it like "simulation.spacing=0.01".'),
+        ("=1", '--set "" is no key: write it like "simulation.spacing=0.01"'),
+        ("a b=1", '--set "a b" is no key: write it like "simulation.spacing=0.01"'),
         (
             "emitters.0.center=[0, 1",
-            "--set emitters.0.center has the value [0, 1, which is not valid TOML: correct it.",
+            "--set emitters.0.center has the value [0, 1, which is not valid TOML: correct it",
         ),
         (
             "emitters.3.radius=1",
-            "--set emitters.3.radius: emitters has only the number 0: use that.",
+            "--set emitters.3.radius: emitters has only the number 0: use that",
         ),
         (
             "emitters.x.radius=1",
-            "--set emitters.x.radius: emitters has only the number 0: use that.",
+            "--set emitters.x.radius: emitters has only the number 0: use that",
         ),
         (
             "emitters.0.center.5=1",
             "--set emitters.0.center.5: emitters.0.center has only the numbers 0 to 2: "
-            "use one of them.",
+            "use one of them",
         ),
         (
             "fluids.0.radius=1",
-            "--set fluids.0.radius: the scene has no fluids: add some to the file first.",
+            "--set fluids.0.radius: the scene has no fluids: add some to the file first",
         ),
         (
             "simulation.spacing.x=1",
             "--set simulation.spacing.x: simulation.spacing holds a value, not a table: "
-            "shorten the key.",
+            "shorten the key",
         ),
         (
             "simulation.spacing.x.y=1",
             "--set simulation.spacing.x.y: simulation.spacing holds a value, not a table: "
-            "shorten the key.",
+            "shorten the key",
         ),
     ],
 )

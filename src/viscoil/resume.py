@@ -16,38 +16,38 @@ FREE_KEYS = ("simulation.duration", "simulation.frames")
 def check_folder(folder: Path, scene: Scene, *, resume: bool, overwrite: bool) -> Path | None:
     """Make sure the folder may be written to; the checkpoint to go on from, if any."""
     if resume and overwrite:
-        raise RunError("--resume and --overwrite exclude each other: give one of them.")
+        raise RunError("--resume and --overwrite exclude each other: give one of them")
     if folder.exists() and not folder.is_dir():
-        raise RunError(f"{folder} is a file: give another folder with --out.")
+        raise RunError(f"{folder} is a file: give another folder with --out")
     if resume:
         return _resume_point(folder, scene)
     if not folder.exists() or not any(folder.iterdir()):
         return None
     if not (folder / "run.json").is_file():
         raise RunError(
-            f"{folder} has files that are not of a run: give an empty or new folder with --out."
+            f"{folder} has files that are not of a run: give an empty or new folder with --out"
         )
     if not overwrite:
         raise RunError(
             f"{folder} holds a run already: go on with --resume, replace it with --overwrite, "
-            "or give another folder with --out."
+            "or give another folder with --out"
         )
     return None
 
 
 def _resume_point(path: Path, scene: Scene) -> Path | None:
     if not (path / "run.json").is_file():  # before RunFolder, which would make the folder
-        raise ResumeError(f"{path} holds no run to resume: leave out --resume.")
+        raise ResumeError(f"{path} holds no run to resume: leave out --resume")
     folder = RunFolder(path)
     try:
         before = _comparable(folder.read_run()["scene"])
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ResumeError(f"{folder.run} is damaged: start anew with --overwrite.") from None
+        raise ResumeError(f"{folder.run} is damaged: start anew with --overwrite") from None
     changed = changed_keys(before, _comparable(scene.to_toml()))
     if changed:
         raise ResumeError(
-            f"The scene differs from the one in {path} in {', '.join(changed)}: undo that, "
-            "or start anew with --overwrite or another --out."
+            f"the scene differs from the one in {path} in {', '.join(changed)}: undo that, "
+            "or start anew with --overwrite or another --out"
         )
     return folder.checkpoints.latest()
 

@@ -185,18 +185,17 @@ def _check_finite(stats: Mapping[str, Any]) -> None:
 
 
 def _diverged_text(simulation: Simulation, reason: str) -> str:
-    reason = reason.strip().rstrip(".")
     return (
-        f"The simulation diverged at step {simulation.steps} (t = {simulation.time:.6g} s; "
+        f"the simulation diverged at step {simulation.steps} (t = {simulation.time:.6g} s; "
         f"{reason}): try a smaller simulation.max_time_step (or time_step), "
-        "or more solver.velocity_iterations."
+        "or more solver.velocity_iterations"
     )
 
 
 def _stopped_text(simulation: Simulation, frames: int) -> str:
     return (
         f"stopped at frame {simulation.frame} of {frames}, step {simulation.steps}; "
-        "the state is saved: give the same command with --resume to go on."
+        "the state is saved: give the same command with --resume to go on"
     )
 
 

@@ -61,7 +61,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
     Raises SceneError for a scene that never has fluid and for fluids that overlap.
     """
     if not scene.fluids and not scene.emitters:
-        raise SceneError("The scene has no fluid: add a [[fluids]] or an [[emitters]] table.")
+        raise SceneError("the scene has no fluid: add a [[fluids]] or an [[emitters]] table")
     spacing = scene.simulation.spacing
     bodies = [lattice(fluid, spacing) for fluid in scene.fluids]
     _reject_thin(scene, [len(position) for position, _ in bodies])
@@ -69,7 +69,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
     positions = [_wrapped(position, scene) for position, _ in bodies]
     kept = [colliders.distance(position, 0.0) >= 1e-3 * spacing for position in positions]
     if bodies and not scene.emitters and not any(k.any() for k in kept):
-        raise SceneError("All fluid lies inside colliders: move the fluids or the colliders apart.")
+        raise SceneError("all fluid lies inside colliders: move the fluids or the colliders apart")
     return Seeding(
         position=_joined([p[k] for p, k in zip(positions, kept, strict=True)]),
         velocity=_joined([v[k] for (_, v), k in zip(bodies, kept, strict=True)]),
@@ -83,8 +83,8 @@ def _offsets(fluid: Fluid, spacing: float) -> Float:
     count = float(np.prod(_extent(fluid))) / spacing**3
     if count > _MOST_PARTICLES:
         raise SceneError(
-            f"The {fluid.shape} of {fluid.material} would need {count:.2g} particles: "
-            f"make it smaller or raise simulation.spacing (now {spacing:g} m)."
+            f"the {fluid.shape} of {fluid.material} would need {count:.2g} particles: "
+            f"make it smaller or raise simulation.spacing (now {spacing:g} m)"
         )
     axes = [centred(length, spacing) for length in _extent(fluid)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -130,7 +130,7 @@ def _notes(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> list[str]:
     """A sentence for each fluid that colliders cut into."""
     return [
         f"{_label(scene, i)}: {np.count_nonzero(~k)} of {len(k)} particles lie inside colliders "
-        "and are left out."
+        "and are left out"
         for i, k in enumerate(kept)
         if not k.all()
     ]
@@ -142,7 +142,7 @@ def _reject_thin(scene: Scene, counts: Sequence[int]) -> None:
         if count == 0:
             raise SceneError(
                 f"{_label(scene, i)} is too thin to hold a particle: "
-                f"thicken it or lower simulation.spacing (now {scene.simulation.spacing:g} m)."
+                f"thicken it or lower simulation.spacing (now {scene.simulation.spacing:g} m)"
             )
 
 
@@ -162,10 +162,10 @@ def _overlap_message(scene: Scene, i: int, j: int) -> str:
     if i == j:
         return (
             f"{_label(scene, i)} overlaps its own periodic image: "
-            "make it smaller than simulation.periodic."
+            "make it smaller than simulation.periodic"
         )
     return (
-        f"{_label(scene, i)} and {_label(scene, j)} overlap: move one of them or make it smaller."
+        f"{_label(scene, i)} and {_label(scene, j)} overlap: move one of them or make it smaller"
     )
 
 

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()  # here, where a reader that left is understood
     except CycloptsError as error:
-        return _fail(f"{error} See viscoil --help.", code=2)
+        return _fail(_usage_text(str(error)), code=2)
     except Stopped as stop:
         return _fail(str(stop), code=stop.code)
     except SceneError as error:
@@ -30,8 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _quiet_pipe()
     except KeyboardInterrupt:
-        return _fail("interrupted: --resume goes on from the last checkpoint, if any.", code=130)
+        return _fail("interrupted: --resume goes on from the last checkpoint, if any", code=130)
     return 0
+
+
+def _usage_text(text: str) -> str:
+    """What cyclopts says of wrong usage, written as our own errors are."""
+    text = text.strip().removesuffix(".")
+    return f"{text[:1].lower()}{text[1:]} (see viscoil --help)"
 
 
 def _fail(*sentences: str, code: int = 1) -> int:

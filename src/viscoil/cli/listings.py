@@ -42,7 +42,7 @@ def _numbers(material: Material) -> str:
 def scene_summary(scene: Scene) -> str:
     """A few lines on what a good scene would do; raises SceneError if it would do nothing."""
     if not scene.fluids and not scene.emitters:
-        raise SceneError(f"{scene.name} has no fluid: add [[fluids]] or [[emitters]].")
+        raise SceneError(f"{scene.name} has no fluid: add [[fluids]] or [[emitters]]")
     settings = scene.simulation
     seconds = scene.frames / settings.fps
     step = settings.time_step

@@ -47,7 +47,7 @@ def find(name_or_path: str | Path) -> Path:
     if str(name_or_path) in builtin:
         return builtin[str(name_or_path)]
     if path.is_dir():
-        raise SceneError(f"{path} is a folder: give a scene file (.toml) in it.")
+        raise SceneError(f"{path} is a folder: give a scene file (.toml) in it")
     raise SceneError(_not_found(path, builtin))
 
 
@@ -59,10 +59,10 @@ def _not_found(path: Path, builtin: Mapping[str, Path]) -> str:
     guess = nearest(str(path), beside) or nearest(path.stem, builtin)
     if guess is not None:
         kind = "the built-in scene " if guess in builtin else ""
-        return f'There is no scene file {path}: did you mean {kind}"{guess}"?'
+        return f'there is no scene file {path}: did you mean {kind}"{guess}"?'
     return (
-        f"There is no scene file {path}: give a path to a .toml file, "
-        f"or one of the built-in scenes {', '.join(builtin)}."
+        f"there is no scene file {path}: give a path to a .toml file, "
+        f"or one of the built-in scenes {', '.join(builtin)}"
     )
 
 
@@ -72,11 +72,11 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise SceneError(
-            f"{path}:{line}: this is not UTF-8 text: save the file as UTF-8."
+            f"{path}:{line}: this is not UTF-8 text: save the file as UTF-8"
         ) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise SceneError(f"{path} cannot be read ({reason}): check the file.") from None
+        raise SceneError(f"{path} cannot be read ({reason}): check the file") from None
 
 
 def _build(text: str, file: str, overrides: list[Override], default_name: str | None) -> "Scene":
@@ -107,7 +107,7 @@ def _syntax_sentence(message: str, text: str, file: str) -> str:
     what, line, column = found.groups() if found else (message, None, None)
     at = f" at column {column}" if column else " at the end of the file"
     number = line or text.count("\n") + 1
-    return f"{file}:{number}: this is not valid TOML{at} ({_plain(what)}): correct this line."
+    return f"{file}:{number}: this is not valid TOML{at} ({_plain(what)}): correct this line"
 
 
 def _plain(what: str) -> str:

@@ -87,8 +87,7 @@ def _causes(error: ValidationError, data: Mapping[str, Any]) -> list[ErrorDetail
 
 def _sentence(where: str, path: Location, predicate: str) -> str:
     subject = ".".join(map(str, path)) or "the scene"
-    stop = "" if predicate.endswith(("?", ".")) else "."
-    return f"{where}: {subject} {predicate}{stop}"
+    return f"{where}: {subject} {predicate}"
 
 
 def _describe(error: ErrorDetails, path: Location, data: Mapping[str, Any]) -> tuple[Location, str]:

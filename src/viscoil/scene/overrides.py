@@ -37,7 +37,7 @@ def parse_override(item: tuple[str, str] | str) -> Override:
     if isinstance(item, str):
         key, equals, value = item.partition("=")
         if not equals:
-            raise SceneError(f'--set {item} has no value: write it as "--set {item}=VALUE".')
+            raise SceneError(f'--set {item} has no value: write it as "--set {item}=VALUE"')
     else:
         key, value = item
     return Override(key.strip(), _path(key), _value(key.strip(), value.strip()))
@@ -54,7 +54,7 @@ def _path(key: str) -> Path:
         parts.append(int(name) if name.isascii() and name.isdecimal() else name)
     if node != 0 or not parts:
         raise SceneError(
-            f'--set "{key.strip()}" is no key: write it like "simulation.spacing=0.01".'
+            f'--set "{key.strip()}" is no key: write it like "simulation.spacing=0.01"'
         )
     return tuple(parts)
 
@@ -67,7 +67,7 @@ def _value(key: str, text: str) -> Any:
     if data.keys() == {"value"}:
         return data["value"]
     if text[:1] in ("[", "{", '"', "'"):
-        sentence = f"--set {key} has the value {text}, which is not valid TOML: correct it."
+        sentence = f"--set {key} has the value {text}, which is not valid TOML: correct it"
         raise SceneError(sentence)
     return text
 
@@ -106,7 +106,7 @@ def _step(node: Any, override: Override, depth: int) -> Any:
         return node[_index(node, override, depth)]
     if not isinstance(node, dict):
         where = ".".join(map(str, override.path[:depth]))
-        raise SceneError(f"{override}: {where} holds a value, not a table: shorten the key.")
+        raise SceneError(f"{override}: {where} holds a value, not a table: shorten the key")
     key = str(part)
     if depth == 0 and key not in node:
         _check_group(override, key)
@@ -116,7 +116,7 @@ def _step(node: Any, override: Override, depth: int) -> Any:
 def _check_group(override: Override, key: str) -> None:
     """An array such as fluids has no elements to change when the scene does not have it."""
     if key in ("fluids", "emitters", "colliders", "outputs"):
-        raise SceneError(f"{override}: the scene has no {key}: add some to the file first.")
+        raise SceneError(f"{override}: the scene has no {key}: add some to the file first")
 
 
 def _assign(node: Any, override: Override) -> None:
@@ -135,8 +135,8 @@ def _index(node: list[Any], override: Override, depth: int) -> int:
     if isinstance(part, int) and part < len(node):
         return part
     if not node:
-        raise SceneError(f"{override}: {where} is empty: there is nothing to change.")
+        raise SceneError(f"{override}: {where} is empty: there is nothing to change")
     if len(node) == 1:
-        raise SceneError(f"{override}: {where} has only the number 0: use that.")
+        raise SceneError(f"{override}: {where} has only the number 0: use that")
     last = len(node) - 1
-    raise SceneError(f"{override}: {where} has only the numbers 0 to {last}: use one of them.")
+    raise SceneError(f"{override}: {where} has only the numbers 0 to {last}: use one of them")

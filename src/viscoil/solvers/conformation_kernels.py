@@ -40,13 +40,29 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 
 
 @qd.func
-def compliance(fluid: Fluid, materials: MaterialTable, i: qd.i32) -> vec6:
-    """a_i of the six components, with a floor that keeps the system definite when it is zero."""
+def comply(stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
+    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
+
+    A floor keeps the system definite when a material has no compliance.
+    """
     m = fluid.material[i]
     floor = 1e-5 * fluid.diagonal[i]
     normal = materials.normal_compliance[m] + floor
     shear = materials.shear_compliance[m] + floor
-    return vec6(normal, normal, normal, shear, shear, shear)
+    mean = (stress[0] + stress[1] + stress[2]) / 3.0
+    volume = (materials.volume_compliance[m] + floor - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * stress + volume * identity()
+
+
+@qd.func
+def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
+    """The part of Q⁰ − I that enters the constraint."""
+    m = fluid.material[i]
+    q = fluid.conformation[i] - identity()
+    mean = (q[0] + q[1] + q[2]) / 3.0
+    return materials.memory[m] * q + (materials.volume_memory[m] - materials.memory[m]) * mean * (
+        identity()
+    )
 
 
 @qd.func
@@ -180,10 +196,8 @@ def velocities_under_stress(
 def constraint(
     strain: vec6, stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32
 ) -> vec6:
-    """memory (Q⁰ − I) + strain − a σ: eq. 7 with compliance; 0 where no gradient can be taken."""
-    memory = materials.memory[fluid.material[i]]
-    left = strain + memory * (fluid.conformation[i] - identity())
-    left -= compliance(fluid, materials, i) * stress
+    """Remembered Q⁰ − I + strain − a σ: eq. 7 with compliance; 0 where no gradient can be taken."""
+    left = strain + remembered(materials, fluid, i) - comply(stress, materials, fluid, i)
     if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
         left = vec6(0.0)
     return left
@@ -192,7 +206,13 @@ def constraint(
 @qd.func
 def precondition(r: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
-    return r / (fluid.diagonal[i] + compliance(fluid, materials, i) + 1e-30)
+    m = fluid.material[i]
+    d = fluid.diagonal[i] + 1e-30
+    normal = 1.0 / (d + materials.normal_compliance[m])
+    shear = 1.0 / (d + materials.shear_compliance[m])
+    mean = (r[0] + r[1] + r[2]) / 3.0
+    volume = (1.0 / (d + materials.volume_compliance[m]) - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * r + volume * identity()
 
 
 @qd.kernel(fastcache=True)
@@ -291,7 +311,7 @@ def response(
             w = unknowns.change[i]
             p = unknowns.direction[i]
             curvature += 2.0 * w.dot(w) / fluid.inverse_mass[i]
-            curvature += scale.volume * double_dot(p, compliance(fluid, materials, i) * p)
+            curvature += scale.volume * double_dot(p, comply(p, materials, fluid, i))
         sums[b] = curvature
 
 
@@ -311,7 +331,7 @@ def advance(
         p = unknowns.direction[i]
         strain = strain_step(gradient(periodic, scale, fluid, unknowns.change, i), scale.dt)
         r = unknowns.residual[i]
-        r -= length * (compliance(fluid, materials, i) * p - strain)
+        r -= length * (comply(p, materials, fluid, i) - strain)
         if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
             r = vec6(0.0)
         unknowns.stress[i] += length * p

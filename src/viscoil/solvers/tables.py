@@ -13,6 +13,7 @@ from viscoil.scene import Material
 from viscoil.smoothing import Smoothing
 
 INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
+VOLUME_STIFFNESS = 50.0  # how much more a viscous fluid resists a change of volume than of shape
 
 
 @dataclasses.dataclass
@@ -48,7 +49,9 @@ class MaterialTable:
     density: Floats  # ρ, kg/m³
     normal_compliance: Floats  # a of xx, yy, zz, 1/Pa
     shear_compliance: Floats  # a of xy, xz, yz, 1/Pa
-    memory: Floats  # how much of Q⁰ − I enters the constraint
+    volume_compliance: Floats  # a of the mean stress, 1/Pa
+    memory: Floats  # how much of the deviator of Q⁰ − I enters the constraint
+    volume_memory: Floats  # how much of its mean does
     relaxation: Floats  # 1 / (1 + Δt/τ)
     active: Ints  # 0: inviscid, carries no stress
 
@@ -59,7 +62,9 @@ class Coefficients:
 
     normal_compliance: float
     shear_compliance: float
+    volume_compliance: float
     memory: float
+    volume_memory: float
     relaxation: float
     active: bool
 
@@ -71,22 +76,28 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     Both together are again one constraint, of compliance 1/a = 1/a_p + η_s/Δt, in which the memory
     Q⁰ − I is weighted by a/a_p. Neither the particle spacing nor the step enters the material.
 
+    The mean stress is `VOLUME_STIFFNESS` times stiffer and has no memory. That makes the flow of a
+    viscous fluid free of divergence also where it is pulled: a thread that is stretched gets thinner
+    (and resists with three times its viscosity, Trouton's ratio) instead of falling apart, which the
+    density constraint, that only pushes, cannot bring about.
+
     A material given as in Barreiro 2017 has the compliance α of particles of unit mass, one for all
-    six components: a = α/(2ρ) for normal and α/ρ for shear components.
+    six components: a = α/(2ρ) for normal and α/ρ for shear components, and no special volume.
     """
     tau = material.relaxation_time
     relaxation = 1.0 if math.isinf(tau) else (tau / (tau + dt) if tau > 0.0 else 0.0)
     if material.compliance is not None:
         a = material.compliance / material.density
-        return Coefficients(0.5 * a, a, 1.0, relaxation, True)
+        return Coefficients(0.5 * a, a, 0.5 * a, 1.0, 1.0, relaxation, True)
     solvent = material.solvent_viscosity / dt
     polymer = _polymer_compliance(material, dt)
     stiffness = solvent + (1.0 / polymer if polymer else 0.0)
     if stiffness <= 1.0 / INVISCID_COMPLIANCE:
-        return Coefficients(INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, 0.0, 0.0, False)
+        return Coefficients(*(3 * [INVISCID_COMPLIANCE]), 0.0, 0.0, 0.0, False)
     compliance = 1.0 / stiffness
     memory = compliance / polymer if polymer else 0.0
-    return Coefficients(compliance, compliance, memory, relaxation, True)
+    volume = compliance / VOLUME_STIFFNESS
+    return Coefficients(compliance, compliance, volume, memory, 0.0, relaxation, True)
 
 
 def _polymer_compliance(material: Material, dt: float) -> float:
@@ -102,7 +113,7 @@ class Materials:
     def __init__(self, materials: Sequence[Material]) -> None:
         self.materials = list(materials)
         count = len(self.materials)
-        floats = [scalars(qd.f32, count) for _ in range(5)]
+        floats = [scalars(qd.f32, count) for _ in range(7)]
         self.table = MaterialTable(*floats, scalars(qd.i32, count))
         write(self.table.density, [m.density for m in self.materials])
         self._key: tuple[object, ...] = ()
@@ -119,7 +130,9 @@ class Materials:
         write(table.density, [m.density for m in self.materials])
         write(table.normal_compliance, [r.normal_compliance for r in rows])
         write(table.shear_compliance, [r.shear_compliance for r in rows])
+        write(table.volume_compliance, [r.volume_compliance for r in rows])
         write(table.memory, [r.memory for r in rows])
+        write(table.volume_memory, [r.volume_memory for r in rows])
         write(table.relaxation, [r.relaxation for r in rows])
         write(table.active, [int(r.active) for r in rows])
         self.any_active = any(r.active for r in rows)
