@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from viscoil.scene import PRESETS, Material, Scene
+from viscoil.scene import Scene
 
 PAGE = Path(__file__).parent.parent / "docs" / "scene-reference.md"
 
@@ -16,7 +16,8 @@ Made by `python scripts/scene_reference.py` from the schema; do not edit by hand
 
 A scene is a TOML file. Units are SI: metres, seconds, kilograms, pascals; angles are in radians.
 y is up. `viscoil check FILE` says what is wrong with a scene and where, and `viscoil schema`
-prints a JSON Schema that lets an editor complete and check keys.
+prints a JSON Schema that lets an editor complete and check keys. What a `material` may be called
+without a table of its own is listed in [Materials](materials.md).
 """
 
 TABLES = {
@@ -35,7 +36,7 @@ INLINE = ("Rotation", "Keyframe", "Bounds")
 def page() -> str:
     """The whole page."""
     schema = Scene.json_schema()
-    parts = [HEAD, *(_table(schema, key) for key in TABLES), _inline(schema), _presets()]
+    parts = [HEAD, *(_table(schema, key) for key in TABLES), _inline(schema)]
     return "\n".join(parts)
 
 
@@ -124,30 +125,12 @@ def _inline(schema: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _presets() -> str:
-    lines = [
-        "## Material presets",
-        "",
-        "Name one as `material`, or start from it with `preset`.",
-        "",
-        "| name | density, kg/m³ | viscosity, Pa s | modulus, Pa | relaxation time, s | "
-        "solvent, Pa s | what it is | source |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for name, preset in sorted(PRESETS.items()):
-        material = Material.from_preset(name)
-        keys = ("density", "viscosity", "modulus", "relaxation_time", "solvent_viscosity")
-        numbers = " | ".join(f"{getattr(material, key):g}" for key in keys)
-        lines.append(f"| `{name}` | {numbers} | {preset.description} | {preset.source} |")
-    return "\n".join([*lines, ""])
-
-
 def main() -> int:
     """Write the page, or with --check compare it."""
     if "--check" in sys.argv[1:]:
         current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
         if not current:
-            print(f"{PAGE} is out of date: run python scripts/scene_reference.py", file=sys.stderr)
+            print(f"{PAGE.name} is out of date: run make docs", file=sys.stderr)
         return 0 if current else 1
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8")

@@ -30,6 +30,7 @@ def spec(**changes: Any) -> EmitterSpec:
         "center": (0.1, 0.2, -0.1),
         "direction": (0, -2, 0),
         "radius": 0.02,
+        "jitter": 0.0,
     }
     if changes.get("shape") == "rectangle":
         del table["radius"]
@@ -199,3 +200,14 @@ def test_a_nozzle_narrower_than_the_spacing_emits_a_thread() -> None:
     nozzle = emitter(radius=0.1 * D, flow_rate=1e-6)
     assert nozzle.points == 1
     assert nozzle.frame.speed == pytest.approx(1e-6 / D**2)
+
+
+def test_jitter_scatters_by_at_most_what_was_asked_and_alike_in_every_run() -> None:
+    dts = [0.01] * 5
+    _, plain = run(emitter(), dts)
+    _, scattered = run(emitter(jitter=0.2), dts)
+    _, again = run(emitter(jitter=0.2), dts)
+    for (_, a), (_, b), (_, c) in zip(plain, scattered, again, strict=True):
+        offset = np.abs(a.positions - b.positions)
+        assert 0.1 * D < offset.max() <= 0.2 * D * (1 + 1e-4)
+        assert np.array_equal(b.positions, c.positions)

@@ -152,8 +152,7 @@ CASES = {
     "number for a vector": (
         "center = [0, 0, 0]",
         "center = 1",
-        "my.toml:12: fluids.0.center is 1 but must be a list of 3 numbers "
-        "(centre of the shape, m)",
+        "my.toml:12: fluids.0.center is 1 but must be a list of 3 numbers (centre of the shape, m)",
     ),
     "zero density": (
         "density = 1000.0",
@@ -252,8 +251,7 @@ CASES = {
     "keyframes out of order": (
         'shape = "plane"',
         'shape = "plane"\nmotion = [\n  {time = 1},\n  {time = 0},\n]',
-        "my.toml:27: colliders.0.motion.1.time (0.0) must be later than the keyframe before it "
-        "(1)",
+        "my.toml:27: colliders.0.motion.1.time (0.0) must be later than the keyframe before it (1)",
     ),
     "unknown key in an inline table": (
         "size = [1, 1, 1]",

@@ -57,12 +57,22 @@ class Emitter:
     Layers appear up to `run_in` before the plane, so that what leaves is already surrounded by
     fluid: at `start` the run-in zone fills, and from then on each layer appears at its far end.
     What is emitted depends only on the time and on a layer counter that the caller keeps.
+
+    Particles miss their lattice places by up to `jitter` spacings. A perfect lattice that is pulled
+    along its axis comes apart in layers; a scattered one rearranges, as a liquid does.
     """
 
     def __init__(
-        self, spec: EmitterSpec, material_index: int, spacing: float, support: float = 2.0
+        self,
+        spec: EmitterSpec,
+        material_index: int,
+        spacing: float,
+        support: float = 2.0,
+        seed: int = 0,
     ) -> None:
         """`spacing` d in m; `support` is the length of the run-in zone in spacings."""
+        self._jitter = spec.jitter
+        self._seed = seed
         self.material_index = material_index
         self.spacing = spacing
         self.start = spec.start
@@ -107,9 +117,15 @@ class Emitter:
             return None
         travel = self.frame.speed * (time - self.start) - self.spacing * np.arange(first, end)
         offset = travel[:, None, None] * np.asarray(self.frame.direction)
-        positions = (self._layer + offset).reshape(-1, 3).astype(np.float32)
+        scatter = np.stack([self._scatter(layer) for layer in range(first, end)])
+        positions = (self._layer + offset + scatter).reshape(-1, 3).astype(np.float32)
         velocities = np.tile(self._velocity, (len(positions), 1)).astype(np.float32)
         return Emission(positions, velocities, next_layer=end)
+
+    def _scatter(self, layer: int) -> Float:
+        """By how much the particles of a layer miss the lattice, m; the same in every run."""
+        random = np.random.default_rng([self._seed, layer])
+        return self._jitter * self.spacing * random.uniform(-1.0, 1.0, self._layer.shape)
 
     def _layers_by(self, time: float) -> int:
         """How many layers have appeared by `time` (s)."""

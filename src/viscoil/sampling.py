@@ -164,9 +164,7 @@ def _overlap_message(scene: Scene, i: int, j: int) -> str:
             f"{_label(scene, i)} overlaps its own periodic image: "
             "make it smaller than simulation.periodic"
         )
-    return (
-        f"{_label(scene, i)} and {_label(scene, j)} overlap: move one of them or make it smaller"
-    )
+    return f"{_label(scene, i)} and {_label(scene, j)} overlap: move one of them or make it smaller"
 
 
 class _Body(NamedTuple):

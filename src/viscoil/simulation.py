@@ -95,7 +95,7 @@ class Simulation:
         self._solver = DCPBD(
             scene.solver, scene.simulation.spacing, self._neighbors, self._clock
         )
-        self._emitters = [self._make_emitter(spec) for spec in scene.emitters]
+        self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
         self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
@@ -235,9 +235,12 @@ class Simulation:
             "milliseconds": self._clock.take(),
         }
 
-    def _make_emitter(self, spec: Any) -> Emitter:
+    def _make_emitter(self, k: int) -> Emitter:
+        settings, spec = self.scene.simulation, self.scene.emitters[k]
         index = self._material_names.index(spec.material)
-        return Emitter(spec, index, self.scene.simulation.spacing, self.scene.solver.support)
+        # every emitter scatters its particles in its own way
+        seed = settings.seed * len(self.scene.emitters) + k
+        return Emitter(spec, index, settings.spacing, self.scene.solver.support, seed)
 
     def _emit(self) -> None:
         most = self.scene.simulation.max_particles

@@ -71,9 +71,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise SceneError(
-            f"{path}:{line}: this is not UTF-8 text: save the file as UTF-8"
-        ) from None
+        raise SceneError(f"{path}:{line}: this is not UTF-8 text: save the file as UTF-8") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SceneError(f"{path} cannot be read ({reason}): check the file") from None

@@ -6,6 +6,7 @@ Lengths in m, angles in rad, times in s; y is up.
 from itertools import pairwise
 from typing import Annotated, Literal
 
+from annotated_types import Lt
 from pydantic import Field, model_validator
 from typing_extensions import Self
 
@@ -127,6 +128,8 @@ class _EmitterBase(Model):
     """When the flow begins, s."""
     stop: Positive | None = None
     """When the flow ends, s; without it the flow never ends."""
+    jitter: Annotated[NonNegative, Lt(0.5)] = 0.15
+    """How far particles may miss their lattice places, in spacings; 0 emits a perfect lattice."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,0 +1,32 @@
+"""What all tests share: the compute backend, and how hypothesis searches."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+VULKAN_DRIVERS = Path("/usr/share/vulkan/icd.d")
+
+# Compiling a kernel inside an example takes longer than any deadline. On a build server a failure
+# must be the fault of the change under test, and not of the day's random numbers.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def compute() -> None:
+    """Starts the backend, once for all tests; results do not depend on the number of threads."""
+    from viscoil.compute import initialize
+
+    initialize("cpu", 2)
+
+
+@pytest.fixture(scope="session")
+def software_vulkan() -> dict[str, str]:
+    """The environment in which a new process sees a Vulkan driver that needs no GPU."""
+    drivers = sorted(VULKAN_DRIVERS.glob("lvp_icd*.json"))
+    if not drivers:
+        pytest.skip("there is no software Vulkan driver (Debian package mesa-vulkan-drivers)")
+    return {**os.environ, "VK_DRIVER_FILES": str(drivers[0]), "VK_ICD_FILENAMES": str(drivers[0])}
