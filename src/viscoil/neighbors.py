@@ -72,8 +72,12 @@ def separation(periodic: qd.template(), period: Period, xi: vec3, xj: vec3):
 def _wrap(coordinate: qd.f32, length: qd.f32) -> qd.f32:
     wrapped = coordinate
     if length > 0.0:
-        turns = coordinate / length
-        wrapped = qd.min(turns - qd.floor(turns), 0.9999999) * length
+        if coordinate < 0.0 or coordinate >= length:
+            wrapped = qd.max(coordinate - length * qd.floor(coordinate / length), 0.0)
+        # a hair before the end, where rounding cannot put it into the cell after the last
+        last = 0.9999996 * length
+        if wrapped > last:
+            wrapped = last
     return wrapped
 
 

@@ -170,12 +170,14 @@ class Particles:
 
     def _resize(self, capacity: int) -> None:
         self._spare.clear()
+        dying = np.array(view(self.alive, self.count))
         self.capacity = capacity
         for name, kind in self.kinds.items():
             kept = np.array(self[name])
             self._arrays[name] = kind.allocate(capacity)
             write(self._arrays[name], kept)
         self.alive = self._mask(capacity)
+        write(self.alive, dying)
 
     @staticmethod
     def _mask(capacity: int) -> Any:

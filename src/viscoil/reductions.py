@@ -1,9 +1,9 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Sums, extremes and prefix sums that give the same bits for any number of threads.
 
-Work is cut into blocks of fixed length. Each block is added up in order by one thread, and the
-block results are added up in order by one thread, so the order of additions never depends on how
-many threads there are.
+Work is cut into blocks of fixed length. Each block is added up by one thread, and the block results
+are added up by one thread. The compiler may add several numbers of a block at once (SIMD), but the
+order of additions depends on nothing but their number, and never on how many threads there are.
 """
 
 import quadrants as qd
@@ -71,6 +71,7 @@ def exclusive_scan(n: int, counts, sums, offsets) -> int:
     be the same array as `counts`.
     """
     if n == 0:
+        offsets[0] = 0
         return 0
     _sum_blocks(n, counts, sums)
     total = int(_scan_in_place(block_count(n), sums))
@@ -78,9 +79,20 @@ def exclusive_scan(n: int, counts, sums, offsets) -> int:
     return total
 
 
+@qd.func
+def sum_blocks(n: qd.i32, unit: qd.f64, sums: Doubles):
+    """sums[0] ← the sum over the blocks of n elements, in order; sums[1] ← that in units of `unit`."""
+    qd.loop_config(serialize=True)
+    for b in range(1, blocks(n) + 1):
+        if b < blocks(n):
+            sums[0] += sums[b]
+        else:
+            sums[1] = qd.max(sums[0] / unit, 1e-30)
+
+
 @qd.kernel(fastcache=True)
 def sum_doubles(n: qd.i32, values: Doubles) -> qd.f64:
-    """The sum of the first n values, in order."""
+    """The sum of the first n values, in an order that depends on n alone."""
     total = qd.f64(0.0)
     qd.loop_config(serialize=True)
     for i in range(n):

@@ -8,6 +8,7 @@
         print(frame.time, frame.channels["position"].mean(axis=0))
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -131,8 +132,8 @@ class Simulation:
         settings = self.scene.simulation
         if dt is None:
             dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
-        elif not dt > 0.0:
-            raise ViscoilError(f"a time step must be positive, not {dt}")
+        elif not 0.0 < dt < math.inf:
+            raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
         self._colliders.move_to(self.time + dt, dt)
         report = self._solve(dt)
@@ -191,10 +192,12 @@ class Simulation:
         self.steps += 1
         self._last_step = dt
         self.time += dt
-        frame_end = (self.frame + 1) / self.scene.simulation.fps
-        if self.time >= frame_end - 1e-9 * dt:
-            self.time = frame_end
+        rounding = 1e-6 * dt  # the end of a frame may be missed by this much
+        while (self.frame + 1) / self.scene.simulation.fps <= self.time + rounding:
             self.frame += 1
+        frame_end = self.frame / self.scene.simulation.fps
+        if abs(self.time - frame_end) <= rounding:
+            self.time = frame_end
 
     def _check(self, dt: float) -> None:
         """Stops a simulation that went wrong, in its last good state."""
@@ -210,6 +213,7 @@ class Simulation:
             return
         step, time = self.steps, self.time
         self._load_state(*self._good)
+        self._diagnosis = self._measure()
         raise DivergedError(f"{reason} after step {step}, t = {time:.6g} s")
 
     def _measure(self) -> Diagnosis:

@@ -189,6 +189,8 @@ class ZSort:
 
         Afterwards `keys` are in ascending order and `order[i]` is the old place of particle i.
         """
+        if n == 0:
+            return 0, False
         self._reserve(position.shape[0])
         _make_keys(n, *cells_per_metre, position, alive, self.keys, self.order)
         _survey(n, self.keys, self._bits, self._dead, self._descents)

@@ -31,7 +31,7 @@ from viscoil.constraints.symmetric import (
     to_matrix,
 )
 from viscoil.neighbors import separation
-from viscoil.reductions import block_begin, block_end, blocks
+from viscoil.reductions import block_begin, block_end, blocks, sum_blocks
 from viscoil.smoothing import slope_over_q
 from viscoil.solvers.contact import Contacts, free_part
 from viscoil.solvers.density_kernels import limited
@@ -289,8 +289,8 @@ def sum_residuals(
         sums[b] = rz
 
 
-@qd.kernel(fastcache=True)
-def response(
+@qd.func
+def respond(
     n: qd.i32,
     periodic: qd.template(),
     scale: Scale,
@@ -316,44 +316,57 @@ def response(
 
 
 @qd.kernel(fastcache=True)
-def advance(
+def response(
     n: qd.i32,
     periodic: qd.template(),
-    length: qd.f32,
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
+    contacts: Contacts,
     unknowns: Unknowns,
     sums: Doubles,
 ):
-    """σ += length p, r −= length A p; per block: r·z."""
-    for i in range(n):
-        p = unknowns.direction[i]
-        strain = strain_step(gradient(periodic, scale, fluid, unknowns.change, i), scale.dt)
-        r = unknowns.residual[i]
-        r -= length * (comply(p, materials, fluid, i) - strain)
-        if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
-            r = vec6(0.0)
-        unknowns.stress[i] += length * p
-        unknowns.residual[i] = r
-    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+    """w and p·A p of the direction p."""
+    respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)
-def next_direction(
+def conjugate_gradient_iteration(
     n: qd.i32,
-    length: qd.f32,
-    keep: qd.f32,
+    periodic: qd.template(),
+    rz: qd.f64,
+    scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
+    contacts: Contacts,
     unknowns: Unknowns,
-):
-    """u += length w; p ← z + keep p; T ← p K."""
+    sums: Doubles,
+) -> qd.f64:
+    """One iteration, from r·z to the next r·z, which it returns.
+
+    length ← r·z / p·A p; σ += length p; u += length w; r −= length A p; p ← z + (r·z)'/(r·z) p.
+    """
+    respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
+    sum_blocks(n, rz, sums)
     for i in range(n):
-        p = precondition(unknowns.residual[i], materials, fluid, i) + keep * unknowns.direction[i]
+        length = 1.0 / qd.cast(sums[1], qd.f32)
+        p = unknowns.direction[i]
+        strain = strain_step(gradient(periodic, scale, fluid, unknowns.change, i), scale.dt)
+        r = unknowns.residual[i] - length * (comply(p, materials, fluid, i) - strain)
+        if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
+            r = vec6(0.0)
+        unknowns.residual[i] = r
+        unknowns.stress[i] += length * p
         unknowns.velocity[i] += length * unknowns.change[i]
+    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+    sum_blocks(n, rz, sums)
+    for i in range(n):
+        keep = qd.cast(sums[1], qd.f32)
+        z = precondition(unknowns.residual[i], materials, fluid, i)
+        p = z + keep * unknowns.direction[i]
         unknowns.direction[i] = p
         unknowns.traction[i] = to_matrix(p) @ to_matrix(fluid.correction[i])
+    return sums[0]
 
 
 @qd.func

@@ -91,6 +91,8 @@ class DCPBD:
         materials.update(dt)
         with self.clock("neighbors"):
             self.neighbors.update(particles, (1.0 + self.margin) * self.scale.support)
+        if particles.count == 0:  # all of them were dead
+            return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)
         with self.clock("prepare"):
             self._prepare(c)

@@ -1,12 +1,14 @@
 """The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import quadrants as qd
 
 from viscoil.compute import scalars, view, write
-from viscoil.constraints.density import lattice_sums, wall_table
+from viscoil.constraints.density import smoothing_slope, wall_table
 from viscoil.reductions import block_count, sum_doubles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
@@ -46,7 +48,7 @@ class BlockSums:
         self.array: Any = scalars(qd.f64, 1)
 
     def reserve(self, n: int) -> Any:
-        if self.array.shape[0] < 2 * block_count(n):
+        if self.array.shape[0] < 2 * block_count(n) + 2:
             self.array = scalars(qd.f64, 2 * block_count(n) + 16)
         return self.array
 
@@ -135,20 +137,14 @@ class VelocityProjection:
     def _conjugate_gradients(
         self, c: StepContext, budget: int, rz: float, reference: float
     ) -> tuple[int, float]:
-        sums, table = self._sums.array, c.materials.table
         enough = self.settings.velocity_tolerance**2 * reference
         for k in range(budget):
             if rz <= enough or rz == 0.0:
                 return k, rz
-            conformation.response(
-                c.n, c.periodic, c.scale, table, c.fluid, c.boundary.contacts, c.unknowns, sums
-            )
-            length = rz / max(self._sums.total(c.n), 1e-300)
-            conformation.advance(
-                c.n, c.periodic, length, c.scale, table, c.fluid, c.unknowns, sums
-            )
-            last, rz = rz, self._sums.total(c.n)
-            conformation.next_direction(c.n, length, rz / last, table, c.fluid, c.unknowns)
+            rz = conformation.conjugate_gradient_iteration(
+                c.n, c.periodic, rz, c.scale, c.materials.table, c.fluid, c.boundary.contacts,
+                c.unknowns, self._sums.array,
+            )  # fmt: skip
         return budget, rz
 
     def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:
@@ -242,14 +238,10 @@ class PositionProjection:
 
 def _lattice_stiffness(kind: Smoothing, support: float, scale: Scale) -> float:
     """Σ_j V_j² |∇W_ij|² m of a full cubic lattice (DYVERSO's prototype neighbourhood), m⁻²."""
-    import numpy as np
-
-    axis = np.arange(-4, 5)
+    reach = math.ceil(support)
+    axis = np.arange(-reach, reach + 1)
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    q = np.linalg.norm(x, axis=1) / support
-    near = (q > 0.0) & (q < 1.0)
-    outer, inner = 1.0 - q[near], np.maximum(0.5 - q[near], 0.0)
-    slope = (24.0 * inner**2 - 6.0 * outer**2) / q[near]
-    arms = scale.volume * scale.gradient_scale * slope * q[near] * support * scale.spacing
-    assert lattice_sums(kind, support)[0] > 0.0
+    q = np.linalg.norm(x[x.any(axis=1)], axis=1) / support
+    # gradient_scale goes with w'(q)/q · x
+    arms = scale.volume * scale.gradient_scale * smoothing_slope(kind, q) * scale.support
     return float((arms**2).sum())

@@ -1,7 +1,7 @@
-"""A periodic box of one material in which a standing shear wave is driven and measured.
+"""A slab of one material in which a standing shear wave is driven and measured.
 
-Why a wave: a box without walls has no edge where fluid could slip or thin out, and the only thing
-needed to shear it is a force per particle, added to the velocities between steps (exact operator
+Why a wave: along x and y the slab is periodic, so it has no wall where fluid could slip or thin out,
+and the only thing needed to shear it is a force per particle, added to the velocities between steps (exact operator
 splitting). The velocity is u = U e sin(k·x) with e ⊥ k, so its strain is γ cos(k·x) with γ′ = k U, and
 its stress S cos(k·x).
 
@@ -11,7 +11,11 @@ amplitude from U* (after the drive) to U (after the step); that loss is the work
     S = ρ (U* − U)/(k Δt),
 
 whatever the solver did inside: projections, density, left-over residuals. Inertia is subtracted
-exactly, so the box need not be small against the wave length of shear.
+exactly, so the slab need not be small against the wave length of shear.
+
+Why open along z: shear moves particles into arrangements that need a little more room. With two free
+surfaces, across which the motion has no gradient, the slab can take it, as any fluid with a surface
+does; in a box that is full and closed the pressure would rise without end, and resist the shear.
 """
 
 import math
@@ -32,7 +36,8 @@ from viscoil.timing import PhaseClock
 
 Float = npt.NDArray[np.float64]
 
-THINNEST = 7  # particles across a periodic axis: three neighbour radii
+NARROWEST = 7  # particles across a periodic axis: three neighbour radii
+THICKNESS = 10  # particles between the free surfaces
 
 
 @dataclass(frozen=True)
@@ -47,22 +52,21 @@ class Grid:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Particles along x, y and z; the diagonal wave fits only whole boxes."""
+        """Particles along x, y and z; a diagonal wave has to fit both periods."""
         if self.diagonal:
             side = round(math.sqrt(2.0) * self.per_wavelength)
-            return (side, side, THINNEST)
-        return (THINNEST, self.per_wavelength, THINNEST)
+            return (side, side, THICKNESS)
+        return (NARROWEST, self.per_wavelength, THICKNESS)
 
     @property
-    def lengths(self) -> tuple[float, float, float]:
-        """m."""
-        a, b, c = self.counts
-        return (a * self.spacing, b * self.spacing, c * self.spacing)
+    def periods(self) -> tuple[float, float, float]:
+        """After which space repeats along x, y and z, m; 0 is open."""
+        return (self.counts[0] * self.spacing, self.counts[1] * self.spacing, 0.0)
 
     @property
     def wave_vector(self) -> Float:
         """k, 1/m."""
-        turn = 2.0 * math.pi / self.lengths[1]
+        turn = 2.0 * math.pi / self.periods[1]
         return turn * np.array([1.0 if self.diagonal else 0.0, 1.0, 0.0])
 
     @property
@@ -72,14 +76,14 @@ class Grid:
         return e / np.linalg.norm(e)
 
     def positions(self) -> Float:
-        """A cubic lattice that fills the box, shaken."""
+        """A cubic lattice that fills the slab, shaken."""
         lattice = np.stack(np.meshgrid(*map(np.arange, self.counts), indexing="ij"), axis=-1)
         shake = np.random.default_rng(self.seed).uniform(-1.0, 1.0, (lattice.size // 3, 3))
         return (lattice.reshape(-1, 3) + 0.5 + self.disorder * shake) * self.spacing
 
 
-class PeriodicBox:
-    """One material that fills a periodic box, and the solver that moves it."""
+class Slab:
+    """One material between two free surfaces, and the solver that moves it."""
 
     def __init__(
         self, material: Material, grid: Grid, settings: SolverSettings | None = None
@@ -94,7 +98,7 @@ class PeriodicBox:
         colliders = ColliderSet(())
         self._boundary = Boundary(colliders.arrays, colliders.count)
         self._solver = DCPBD(
-            settings or SolverSettings(), grid.spacing, Neighbors(grid.lengths), PhaseClock()
+            settings or SolverSettings(), grid.spacing, Neighbors(grid.periods), PhaseClock()
         )
 
     def push(self, change: Float) -> None:
@@ -108,8 +112,8 @@ class PeriodicBox:
         )
 
 
-class WaveBox(PeriodicBox):
-    """A periodic box with a standing shear wave; `rate`, `strain` and `stress` are amplitudes."""
+class WaveSlab(Slab):
+    """A slab with a standing shear wave; `rate`, `strain` and `stress` are amplitudes."""
 
     def __init__(
         self, material: Material, grid: Grid, settings: SolverSettings | None = None
