@@ -1,6 +1,8 @@
 """What `viscoil` offers, and that looking at it costs nothing."""
 
+import ast
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import viscoil
 
 PACKAGE = Path(viscoil.__file__).parent
+ROOT = Path(__file__).parent.parent
 MODULES = sorted(
     ".".join(("viscoil", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
         ".__init__"
@@ -56,5 +59,41 @@ def test_import_is_light() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [name for name in MODULES if not importlib.import_module(name).__doc__]
-    assert silent == ["viscoil.constraints", "viscoil.solvers"]  # folders of methods
+    silent = [
+        path.name
+        for path in PACKAGE.rglob("*.py")
+        if (text := path.read_text(encoding="utf-8")) and not ast.get_docstring(ast.parse(text))
+    ]
+    assert silent == []
+
+
+def code_blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_first_scene_of_the_readme_runs(tmp_path: Path) -> None:
+    """As a newcomer would: the TOML saved as a file, then the Python beside it."""
+    (scene,) = code_blocks("README.md", "toml")
+    (program,) = code_blocks("README.md", "python")
+    assert len(scene.splitlines()) == 10
+    (tmp_path / "drop.toml").write_text(scene, encoding="utf-8")
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    heights = [float(h) for h in re.findall(r"up to ([-.\d]+) cm", done.stdout)]
+    assert len(heights) == 31
+    # It starts with its top at 20 cm, less half a spacing, has fallen, and lies on the plane.
+    assert 19.0 < heights[0] < 20.0
+    assert 0.4 < heights[-1] < 10.5
+
+
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md"))
+
+
+@pytest.mark.parametrize("page", [*PAGES, "README.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Links to pages; pictures come from `make images`."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"(?<!!)\[[^]]*\]\((?!http)([^)#]+)", text)
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []

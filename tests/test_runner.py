@@ -295,7 +295,7 @@ class TestCommand:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 130
         assert errors.startswith("viscoil: stopped at frame ")
-        assert errors.endswith("give the same command with --resume to go on.\n")
+        assert errors.endswith("give the same command with --resume to go on\n")
         assert self.finish(tmp_path, "--out", "o")[0] == 1
         code, _, errors = self.finish(tmp_path, "--out", "o", "--resume")
         assert (code, errors) == (0, "")

@@ -89,7 +89,8 @@ def test_palette_cubes_have_22_particles_a_side() -> None:
 
 
 positive = st.floats(1e-6, 1e6)
-number = st.floats(-1e6, 1e6)
+# The compute backend, once another test has started it, treats subnormal numbers as zero.
+number = st.floats(-1e6, 1e6, allow_subnormal=False)
 vector = st.tuples(number, number, number)
 direction = vector.filter(any)
 rotation = st.fixed_dictionaries({"axis": direction, "angle": number})

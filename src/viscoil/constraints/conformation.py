@@ -106,8 +106,7 @@ def _solve_lyapunov(b: mat3, right: vec6) -> vec6:
             for j in qd.static(range(k, 7)):
                 a[i, j] -= factor * a[k, j]
     s = vec6(0.0)
-    for m in qd.static(range(6)):
-        i = 5 - m
+    for i in qd.static(range(5, -1, -1)):
         total = a[i, 6]
         for j in qd.static(range(i + 1, 6)):
             total -= a[i, j] * s[j]

@@ -22,7 +22,7 @@ from viscoil.scene import Material, SolverSettings
 Float = npt.NDArray[np.float64]
 
 STEPS_PER_TIME = 50  # steps in a relaxation time, or in the decay time of a wave
-STIFFNESS = 0.3  # (Δt k)² /(a ρ): how much of a wave's speed its stress takes in a step
+STIFFNESS = 0.02  # (Δt k)²/(a ρ): how much of a wave's speed its stress takes in a step
 STRAIN = 0.05  # amplitude of small strains
 
 

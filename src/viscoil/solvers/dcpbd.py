@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import quadrants as qd
 
-from viscoil.compute import Vec3s
 from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import SolverSettings
@@ -30,7 +29,8 @@ from viscoil.solvers.projections import (
     StepContext,
     VelocityProjection,
 )
-from viscoil.solvers.tables import Materials, make_scale
+from viscoil.solvers.density_kernels import limited
+from viscoil.solvers.tables import Materials, Scale, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
 from viscoil.timing import PhaseClock
 
@@ -44,13 +44,14 @@ class StepReport:
 
 @qd.kernel(fastcache=True)
 def _accelerate(
-    n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, velocity: Vec3s, trial: Vec3s
+    n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, scale: Scale, unknowns: Unknowns
 ):
-    """u* ← u⁰ + Δt g, in both arrays."""
+    """u* ← u⁰ + Δt g and what the remembered pressures do, in both arrays."""
     for i in range(n):
-        free = velocity[i] + dt * qd.Vector([gx, gy, gz])
-        velocity[i] = free
-        trial[i] = free
+        pushed = limited(unknowns.change[i], scale) / dt
+        free = unknowns.velocity[i] + dt * qd.Vector([gx, gy, gz]) + pushed
+        unknowns.velocity[i] = free
+        unknowns.trial[i] = free
 
 
 @qd.kernel(fastcache=True)
@@ -96,7 +97,8 @@ class DCPBD:
         c = self._context(particles, materials, boundary)
         with self.clock("prepare"):
             self._prepare(c)
-        _accelerate(c.n, dt, *gravity, c.unknowns.velocity, c.unknowns.trial)
+        self._project_positions.recall_pressures(c)
+        _accelerate(c.n, dt, *gravity, c.scale, c.unknowns)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         density.predict_positions(c.n, c.scale, c.fluid, c.unknowns)

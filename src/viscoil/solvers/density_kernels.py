@@ -26,6 +26,14 @@ def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns)
 
 
 @qd.kernel(fastcache=True)
+def recall_pressures(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
+    """Δp ← p of the last step, y ← x⁰: makes `apply_pressure_change` give their whole force."""
+    for i in range(n):
+        unknowns.trial[i] = fluid.position[i]
+        unknowns.pressure_change[i] = unknowns.pressure[i]
+
+
+@qd.kernel(fastcache=True)
 def prepare_stiffness(
     n: qd.i32,
     kind: qd.template(),
@@ -59,7 +67,6 @@ def prepare_stiffness(
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness
-        unknowns.pressure_change[i] = unknowns.pressure[i]
 
 
 @qd.kernel(fastcache=True)

@@ -178,11 +178,11 @@ class PositionProjection:
         self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
-        """y ← projected positions, starting from the pressures and stresses found so far."""
+        """y ← projected positions, going on from the pressures and stresses already applied."""
         self._sums.reserve(c.n)
         conformation.clear_direction(c.n, c.unknowns)
         self._push_out(c)
-        self._start_pressures(c)
+        self._prepare_stiffness(c)
         iterations, residual = 0, 0.0
         while True:
             error = self._measure_density(c)
@@ -199,12 +199,20 @@ class PositionProjection:
             return True
         return iterations >= s.position_iterations and error.mean < s.density_tolerance
 
-    def _start_pressures(self, c: StepContext) -> None:
+    def recall_pressures(self, c: StepContext) -> None:
+        """change ← how far the pressures of the last step move particles at x⁰ in this one.
+
+        They are part of the free motion u*: what they carry is not asked of the stress, and a body
+        at rest stays where it is however few iterations follow.
+        """
+        density.recall_pressures(c.n, c.fluid, c.unknowns)
+        self._apply_pressure_change(c)
+
+    def _prepare_stiffness(self, c: StepContext) -> None:
         density.prepare_stiffness(
             c.n, self.kind, c.periodic, self._least_stiffness, c.boundary.collider_count, c.scale,
             c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
         )  # fmt: skip
-        self._correct_density(c)
 
     def _measure_density(self, c: StepContext) -> DensityError:
         density.change_pressure(
@@ -214,11 +222,14 @@ class PositionProjection:
         blocks = view(self._sums.array, 2 * block_count(c.n)).reshape(-1, 2)
         return DensityError(float(blocks[:, 0].sum()) / c.n, float(blocks[:, 1].max()))
 
-    def _correct_density(self, c: StepContext) -> None:
+    def _apply_pressure_change(self, c: StepContext) -> None:
         density.apply_pressure_change(
             c.n, self.kind, c.periodic, c.boundary.collider_count, c.scale,
             c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
         )  # fmt: skip
+
+    def _correct_density(self, c: StepContext) -> None:
+        self._apply_pressure_change(c)
         density.move(c.n, c.scale, c.unknowns)
         self._push_out(c)
 
