@@ -47,7 +47,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format $(CODE)
 
 verify: $(VENV)/.installed-test
-	$(BIN)/pytest -m "slow or not slow" verify $(TEST_FLAGS)
+	$(BIN)/pytest -s -m "slow or not slow" verify $(TEST_FLAGS)
 
 bench: $(VENV)/.installed-all
 	@for script in $(sort $(wildcard bench/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done

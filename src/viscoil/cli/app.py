@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 
 Arch = Literal["cpu", "cuda", "metal", "vulkan", "amdgpu"]
 Count = Annotated[int, Parameter(validator=Number(gte=1))]
+Size = Annotated[float, Parameter(validator=Number(gt=0))]
 Overrides = Annotated[list[str], Parameter(name="--set", negative="")]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 
@@ -119,6 +120,44 @@ def materials() -> None:
     from viscoil.cli.listings import material_lines
 
     print("\n".join(material_lines()))
+
+
+@app.command
+def rheometer(
+    material: Annotated[str, Parameter(name="material", show_default=False)],
+    /,
+    *,
+    spacing: Size | None = None,
+    time_step: Size | None = None,
+    threads: Count | None = None,
+    arch: Arch = "cpu",
+) -> None:
+    """Measure what a material preset does in the simulator, against what it asks for.
+
+    Parameters
+    ----------
+    material
+        The name of a preset; `viscoil materials` lists them.
+    spacing
+        Particle spacing in m, such as that of a scene (default: chosen for the material).
+    time_step
+        Time step in s (default: chosen for the material).
+    threads
+        Number of CPU threads (default: all cores).
+    arch
+        What computes.
+    """
+    from viscoil import compute
+    from viscoil.errors import ViscoilError
+    from viscoil.rheology import measure
+    from viscoil.scene import PRESETS, Material
+    from viscoil.scene.names import unknown_name
+
+    if material not in PRESETS:
+        raise ViscoilError(f"{material!r} {unknown_name('preset', material, PRESETS)}")
+    substance = Material.from_preset(material)
+    compute.initialize(arch, threads)
+    print(measure(substance, spacing=spacing, time_step=time_step))
 
 
 @app.command

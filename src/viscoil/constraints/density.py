@@ -4,7 +4,8 @@
 C_i = Σ_j V_j W_ij + γ_i − 1 with rest volumes V_j = m_j/ρ_j (Macklin and Müller 2013 with the mass
 kept, DYVERSO eq. 1, and volumes instead of masses so that materials of different density meet
 without a jump). Its multiplier is kept as a pressure p ≥ 0 that accumulates over the iterations:
-C ≤ 0 with p ≥ 0, so there is no attraction, and the result does not depend on the iteration count.
+C ≤ 0 with p ≥ 0 and p C = 0, so there is no attraction, and the result does not depend on the
+iteration count.
 
 γ is the share of the smoothing function behind a wall. It is tabulated over the distance to a plane
 and calibrated so that a lattice that starts half a spacing from the wall has exactly its rest

@@ -43,8 +43,11 @@ def _main_quaternion(m: mat3) -> qd.types.vector(4, qd.f32):
     xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
     xw, yw, zw = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     a, b, c = m[0, 0], m[1, 1], m[2, 2]
-    # the eigenvalues of N lie within ±(σ₁ + σ₂ + σ₃), so this shift makes all of them positive
-    shift = qd.sqrt(3.0 * m.norm_sqr()) + 1e-30
+    # the eigenvalues of N lie within ±(σ₁ + σ₂ + σ₃) ≤ Σ |m_ab|: this shift makes them positive
+    shift = qd.f32(1e-30)
+    for i in qd.static(range(3)):
+        for j in qd.static(range(3)):
+            shift += qd.abs(m[i, j])
     power = qd.Matrix(
         [
             [shift + a - b - c, xy, xz, xw],

@@ -21,7 +21,9 @@ from viscoil.scene import Material, SolverSettings
 
 Float = npt.NDArray[np.float64]
 
-STEPS_PER_TIME = 50  # steps in a relaxation time, or in the decay time of a wave
+SPACING = 0.01  # m, where nothing about the material suggests one
+STEPS_PER_TIME = 50  # in a relaxation time, or a period
+STEPS_PER_DECAY = 100  # in the decay time of a wave
 STIFFNESS = 0.02  # (Δt k)²/(a ρ): how much of a wave's speed its stress takes in a step
 STRAIN = 0.05  # amplitude of small strains
 
@@ -61,14 +63,14 @@ def setup(
 ) -> Setup:
     """A slab for the material; without a spacing (m) or step (s) it is chosen to resolve it well.
 
-    The choice is free, because a material's numbers depend on neither. A relaxation time, or the
-    decay time of a wave, takes `STEPS_PER_TIME` steps.
+    The choice is free, because a material's numbers depend on neither. A viscoelastic slab is as
+    long as leaves most of a wave's speed after a step, so that its strain can be held.
     """
     _check(material)
-    dt = time_step or _time_step(material, spacing or 0.01, per_wavelength)
-    stiffness = material.solvent_viscosity / dt + _polymer_stiffness(material, dt)
-    wavelength = 2.0 * math.pi * dt * math.sqrt(stiffness / (STIFFNESS * material.density))
-    grid = Grid(spacing or wavelength / per_wavelength, per_wavelength, diagonal, disorder)
+    dt = time_step or _time_step(material, spacing or SPACING, per_wavelength)
+    if spacing is None:
+        spacing = _spacing(material, dt, per_wavelength)
+    grid = Grid(spacing, per_wavelength, diagonal, disorder)
     return Setup(material, grid, dt, solver or SolverSettings())
 
 
@@ -103,7 +105,7 @@ def oscillation(
     period = 2.0 * math.pi / omega
     steps = math.ceil(period / min(bench.time_step, period / STEPS_PER_TIME))
     dt = period / steps
-    waiting = math.ceil(settle * bench.material.relaxation_time / period) * steps
+    waiting = math.ceil(settle * bench.material.relaxation_time / dt)
     record = []
     for n in range(waiting + cycles * steps):
         # sin ωt starts at full rate; the transient that this leaves has died out after `waiting`
@@ -122,7 +124,7 @@ def steady_shear(bench: Setup, rate: float, duration: float = 6.0) -> float:
     return slab.stress / slab.rate
 
 
-def decaying_wave(bench: Setup, strain: float = 0.1, steps: int = 2 * STEPS_PER_TIME) -> float:
+def decaying_wave(bench: Setup, strain: float = 0.1, steps: int = STEPS_PER_DECAY) -> float:
     """Viscosity (Pa s) from the decay e^(−ν k² t) of a wave that is left to itself.
 
     `strain` is what it would reach if it decayed as asked.
@@ -139,9 +141,7 @@ def decaying_wave(bench: Setup, strain: float = 0.1, steps: int = 2 * STEPS_PER_
     return float(-slope * rho / slab.wave_number**2)
 
 
-def poiseuille(
-    bench: Setup, times: npt.ArrayLike, strain: float = 0.2
-) -> tuple[Float, Float]:
+def poiseuille(bench: Setup, times: npt.ArrayLike, strain: float = 0.2) -> tuple[Float, Float]:
     """Mean speed and centre-line speed, over the steady mean, when a body force starts at t = 0.
 
     Two channels side by side, driven against each other, need no walls: between them u = 0 by
@@ -281,14 +281,16 @@ def _time_step(material: Material, spacing: float, per_wavelength: int) -> float
     k = 2.0 * math.pi / (spacing * per_wavelength)
     if material.kind == "elastic":
         return 1.0 / (k * math.sqrt(material.modulus / material.density) * STEPS_PER_TIME)
-    return material.density / (_viscosity(material) * k**2 * STEPS_PER_TIME)
+    return material.density / (_viscosity(material) * k**2 * STEPS_PER_DECAY)
 
 
-def _polymer_stiffness(material: Material, dt: float) -> float:
-    """1/(1/G + Δt/η), Pa."""
-    if material.viscosity == 0.0:
-        return 0.0
-    return 1.0 / (1.0 / material.modulus + dt / material.viscosity)
+def _spacing(material: Material, dt: float, per_wavelength: int) -> float:
+    if material.kind != "viscoelastic":
+        return SPACING
+    polymer = 1.0 / (1.0 / material.modulus + dt / material.viscosity)
+    stiffness = polymer + material.solvent_viscosity / dt
+    wavelength = 2.0 * math.pi * dt * math.sqrt(stiffness / (STIFFNESS * material.density))
+    return wavelength / per_wavelength
 
 
 def _hold_steps(bench: Setup, duration: float) -> int:

@@ -1,9 +1,9 @@
 """A slab of one material in which a standing shear wave is driven and measured.
 
 Why a wave: along x and y the slab is periodic, so it has no wall where fluid could slip or thin out,
-and the only thing needed to shear it is a force per particle, added to the velocities between steps (exact operator
-splitting). The velocity is u = U e sin(k·x) with e ⊥ k, so its strain is γ cos(k·x) with γ′ = k U, and
-its stress S cos(k·x).
+and the only thing needed to shear it is a force per particle, added to the velocities between steps
+(exact operator splitting). The velocity is u = U e sin(k·x) with e ⊥ k, so its strain is γ cos(k·x)
+with γ′ = k U, and its stress S cos(k·x).
 
 Why by momentum: nothing that the solver says about its own stress is believed. A step takes the
 amplitude from U* (after the drive) to U (after the step); that loss is the work of the stress,
@@ -73,13 +73,15 @@ class Grid:
     def direction(self) -> Float:
         """e, the direction of the motion."""
         e = np.array([1.0, -1.0 if self.diagonal else 0.0, 0.0])
-        return e / np.linalg.norm(e)
+        unit: Float = e / np.linalg.norm(e)
+        return unit
 
     def positions(self) -> Float:
         """A cubic lattice that fills the slab, shaken."""
         lattice = np.stack(np.meshgrid(*map(np.arange, self.counts), indexing="ij"), axis=-1)
         shake = np.random.default_rng(self.seed).uniform(-1.0, 1.0, (lattice.size // 3, 3))
-        return (lattice.reshape(-1, 3) + 0.5 + self.disorder * shake) * self.spacing
+        places: Float = (lattice.reshape(-1, 3) + 0.5 + self.disorder * shake) * self.spacing
+        return places
 
 
 class Slab:

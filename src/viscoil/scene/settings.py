@@ -19,7 +19,7 @@ from viscoil.scene._base import (
 )
 from viscoil.scene.shapes import exactly_one
 
-DEFAULT_MAX_POSITION_ITERATIONS = 20
+DEFAULT_MAX_POSITION_ITERATIONS = 60
 
 
 class Bounds(Model):
@@ -122,7 +122,7 @@ class SolverSettings(Model):
             DEFAULT_MAX_POSITION_ITERATIONS, data["position_iterations"]
         )
     )
-    """Most iterations of the position projection per step (20, or position_iterations if more)."""
+    """Most iterations of the position projection per step (60, or position_iterations if more)."""
     density_tolerance: NonNegative = 1e-3
     """Mean relative compression at which position iterations may stop; 0 always takes the most."""
     jacobi_relaxation: Positive = 5.0

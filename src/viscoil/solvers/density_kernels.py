@@ -14,7 +14,7 @@ from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import wall_density
-from viscoil.solvers.tables import Scale
+from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 
@@ -26,11 +26,22 @@ def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns)
 
 
 @qd.kernel(fastcache=True)
-def recall_pressures(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
-    """Δp ← p of the last step, y ← x⁰: makes `apply_pressure_change` give their whole force."""
+def recall_pressures(n: qd.i32, materials: MaterialTable, fluid: Fluid, unknowns: Unknowns):
+    """Δp ← p ← what of the last step's p is worth keeping, y ← x⁰.
+
+    Afterwards `apply_pressure_change` gives its whole force. It acts along the directions of x⁰
+    and not of y, which feeds energy to motions that nothing damps: a material keeps its pressure in
+    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none.
+    """
     for i in range(n):
+        m = fluid.material[i]
+        stiff = fluid.diagonal[i] / (
+            fluid.diagonal[i] + 0.1 * materials.normal_compliance[m] + 1e-30
+        )
+        kept = unknowns.pressure[i] * stiff
+        unknowns.pressure[i] = kept
+        unknowns.pressure_change[i] = kept
         unknowns.trial[i] = fluid.position[i]
-        unknowns.pressure_change[i] = unknowns.pressure[i]
 
 
 @qd.kernel(fastcache=True)
@@ -67,6 +78,7 @@ def prepare_stiffness(
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness
+        unknowns.projected_pressure[i] = unknowns.pressure[i]
 
 
 @qd.kernel(fastcache=True)
@@ -75,6 +87,7 @@ def change_pressure(
     kind: qd.template(),
     periodic: qd.template(),
     relaxation: qd.f32,
+    momentum: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
@@ -83,7 +96,11 @@ def change_pressure(
     unknowns: Unknowns,
     sums: Doubles,
 ):
-    """Δp from C at y; per block: Σ max(C, 0) and max C."""
+    """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
+
+    Per block: Σ max(C, 0), max C, Σ of the error of complementarity (C where it may grow or press),
+    and the product that tells whether momentum has carried too far.
+    """
     for i in range(n):
         yi = unknowns.trial[i]
         kernel_sum = value(kind, 0.0)
@@ -95,19 +112,39 @@ def change_pressure(
         if fluid.wall[i] >= 0:
             compression += wall_density(yi, collider_count, scale.support, colliders, wall_table)[3]
         unknowns.compression[i] = compression
-        before = unknowns.pressure[i]
-        after = projected_pressure(before, compression, unknowns.stiffness[i], relaxation)
-        unknowns.pressure[i] = after
-        unknowns.pressure_change[i] = after - before
+        applied = unknowns.pressure[i]
+        projected = projected_pressure(applied, compression, unknowns.stiffness[i], relaxation)
+        step = projected - unknowns.projected_pressure[i]
+        unknowns.pressure_change[i] = projected + momentum * step - applied
     for b in range(blocks(n)):
-        total_error = qd.f64(0.0)
+        total = qd.f64(0.0)
         largest = qd.f64(0.0)
+        unbalanced = qd.f64(0.0)
+        overshoot = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            error = qd.max(qd.cast(unknowns.compression[i], qd.f64), 0.0)
-            total_error += error
+            c = unknowns.compression[i]
+            before = unknowns.pressure[i]
+            after = projected_pressure(before, c, unknowns.stiffness[i], relaxation)
+            error = qd.cast(qd.max(c, 0.0), qd.f64)
+            total += error
             largest = qd.max(largest, error)
-        sums[2 * b] = total_error
-        sums[2 * b + 1] = largest
+            unbalanced += qd.abs(after - before) * unknowns.stiffness[i] / relaxation
+            overshoot += (before - after) * (after - unknowns.projected_pressure[i]) * (
+                unknowns.stiffness[i]
+            )
+            unknowns.projected_pressure[i] = after
+            unknowns.pressure[i] = before + unknowns.pressure_change[i]
+        sums[4 * b] = total
+        sums[4 * b + 1] = largest
+        sums[4 * b + 2] = unbalanced
+        sums[4 * b + 3] = overshoot
+
+
+@qd.kernel(fastcache=True)
+def settle_pressures(n: qd.i32, unknowns: Unknowns):
+    """Leaves no pull behind: momentum may have carried a pressure below zero."""
+    for i in range(n):
+        unknowns.pressure[i] = qd.max(unknowns.pressure[i], 0.0)
 
 
 @qd.kernel(fastcache=True)

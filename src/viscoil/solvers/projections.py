@@ -1,6 +1,7 @@
 """The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
 
 import math
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 FIRST_SHARE = 0.6  # of the iterations, before contacts are chosen a second time
-DENSITY_RELAXATION = 0.5  # Jacobi steps of the pressures
+DENSITY_RELAXATION = 0.35  # Jacobi steps of the pressures; with momentum it must stay below 1/λ_max
 
 
 @dataclass
@@ -48,8 +49,8 @@ class BlockSums:
         self.array: Any = scalars(qd.f64, 1)
 
     def reserve(self, n: int) -> Any:
-        if self.array.shape[0] < 2 * block_count(n) + 2:
-            self.array = scalars(qd.f64, 2 * block_count(n) + 16)
+        if self.array.shape[0] < 4 * block_count(n):
+            self.array = scalars(qd.f64, 4 * block_count(n) + 16)
         return self.array
 
     def total(self, n: int) -> float:
@@ -162,8 +163,22 @@ class VelocityProjection:
 
 @dataclass(frozen=True)
 class DensityError:
-    mean: float
+    mean: float  # of the compression max(C, 0)
     largest: float
+    unbalanced: float = 0.0  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
+
+
+class Momentum:
+    """Nesterov's weights, started again when they carried too far (O'Donoghue and Candès 2015)."""
+
+    def __init__(self) -> None:
+        self._t = 1.0
+
+    def next(self, overshoot: float) -> float:
+        if overshoot > 0.0:
+            self._t = 1.0
+        before, self._t = self._t, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._t**2))
+        return (before - 1.0) / self._t
 
 
 class PositionProjection:
@@ -183,10 +198,13 @@ class PositionProjection:
         conformation.clear_direction(c.n, c.unknowns)
         self._push_out(c)
         self._prepare_stiffness(c)
+        momentum = Momentum()
+        overshoot = 0.0
         iterations, residual = 0, 0.0
         while True:
-            error = self._measure_density(c)
+            error, overshoot = self._change_pressure(c, momentum.next(overshoot))
             if self._done(iterations, error):
+                density.settle_pressures(c.n, c.unknowns)
                 return Convergence(iterations, residual), error
             self._correct_density(c)
             if conform:
@@ -197,7 +215,7 @@ class PositionProjection:
         s = self.settings
         if iterations >= s.max_position_iterations:
             return True
-        return iterations >= s.position_iterations and error.mean < s.density_tolerance
+        return iterations >= s.position_iterations and error.unbalanced < s.density_tolerance
 
     def recall_pressures(self, c: StepContext) -> None:
         """change ← how far the pressures of the last step move particles at x⁰ in this one.
@@ -205,7 +223,7 @@ class PositionProjection:
         They are part of the free motion u*: what they carry is not asked of the stress, and a body
         at rest stays where it is however few iterations follow.
         """
-        density.recall_pressures(c.n, c.fluid, c.unknowns)
+        density.recall_pressures(c.n, c.materials.table, c.fluid, c.unknowns)
         self._apply_pressure_change(c)
 
     def _prepare_stiffness(self, c: StepContext) -> None:
@@ -214,13 +232,15 @@ class PositionProjection:
             c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
         )  # fmt: skip
 
-    def _measure_density(self, c: StepContext) -> DensityError:
+    def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
-            c.n, self.kind, c.periodic, DENSITY_RELAXATION, c.boundary.collider_count, c.scale,
-            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
+            c.n, self.kind, c.periodic, DENSITY_RELAXATION, momentum, c.boundary.collider_count,
+            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
         )  # fmt: skip
-        blocks = view(self._sums.array, 2 * block_count(c.n)).reshape(-1, 2)
-        return DensityError(float(blocks[:, 0].sum()) / c.n, float(blocks[:, 1].max()))
+        blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
+        total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
+        error = DensityError(total / c.n, float(blocks[:, 1].max()), unbalanced / c.n)
+        return error, overshoot
 
     def _apply_pressure_change(self, c: StepContext) -> None:
         density.apply_pressure_change(

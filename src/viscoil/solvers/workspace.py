@@ -39,6 +39,7 @@ class Unknowns:
     direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
     traction: Mat3s  # T = σ K of whatever stress is being applied, Pa
     pressure: Floats  # p, Pa: the multiplier of the density constraint
+    projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # S_i = −dC_i/dp_i, 1/Pa
     compression: Floats  # C_i, relative excess of density
@@ -82,6 +83,7 @@ class Workspace:
             direction=a["direction"],
             traction=a["traction"],
             pressure=particles.array("pressure"),
+            projected_pressure=a["projected_pressure"],
             pressure_change=a["pressure_change"],
             stiffness=a["stiffness"],
             compression=a["compression"],
@@ -97,7 +99,8 @@ class Workspace:
             a[name] = vectors(6, capacity)
         for name in ("trial", "change"):
             a[name] = vectors(3, capacity)
-        for name in ("diagonal", "inverse_mass", "pressure_change", "stiffness", "compression"):
+        for name in ("diagonal", "inverse_mass", "pressure_change", "projected_pressure",
+                     "stiffness", "compression"):
             a[name] = scalars(qd.f32, capacity)
         a["wall"] = scalars(qd.i32, capacity)
         a["traction"] = matrices(capacity)
