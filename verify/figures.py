@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.outputs.preview import Camera, render
 from viscoil.outputs.png import write_png
+from viscoil.outputs.preview import Camera, render
 from viscoil.outputs.protocol import Snapshot
 from viscoil.scene import Scene
 

@@ -80,7 +80,7 @@ def test_a_stiff_rope_coils_with_one_frequency() -> None:
 @pytest.mark.parametrize("compliance", [0.02, 0.2])
 def test_more_compliance_ends_the_coiling(compliance: float) -> None:
     scene = coiling(compliance, duration=5.0)
-    times, points = contact_azimuths(scene, f"figure-5-compliance-{compliance}")
+    _, points = contact_azimuths(scene, f"figure-5-compliance-{compliance}")
     radius = _swing(points) / scene.emitters[0].radius
     report(f"coiling: swing of the contact at α = {compliance}", radius, "rope radii")
     if compliance >= 0.2:

@@ -83,7 +83,11 @@ def _top(snapshot: object, d: float) -> float:
 def test_free_fall_does_not_deform_a_block() -> None:
     """Gravity is the same for all particles, so only round-off of positions (1e-7 m) may appear."""
     d = 0.02
-    for material in ({"viscosity": 50.0}, {"viscosity": 0.0}, {"modulus": 1e4, "relaxation_time": 0.1}):
+    for material in (
+        {"viscosity": 50.0},
+        {"viscosity": 0.0},
+        {"modulus": 1e4, "relaxation_time": 0.1},
+    ):
         scene = Scene.model_validate(
             {
                 "simulation": {"spacing": d, "duration": 0.5},

@@ -3,7 +3,11 @@
 The names below are loaded when first used, so that `import viscoil` stays quick.
 """
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# Here, because it is read when Quadrants is first imported, by whichever module that may be.
+os.environ.setdefault("ENABLE_QUADRANTS_HEADER_PRINT", "0")
 
 if TYPE_CHECKING:
     from viscoil.errors import ViscoilError

@@ -5,6 +5,8 @@ parameters. This module hides how a backend is started and how an array is seen 
 """
 
 import os
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -50,13 +52,14 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
         return
     os.environ.setdefault("QD_ENABLE_TORCH", "0")
     try:
-        qd.init(
-            arch=getattr(qd, arch),
-            cpu_max_num_threads=wanted[1],
-            enable_fallback=False,
-            log_level="error",
-            print_full_traceback=False,
-        )
+        with redirect_stdout(StringIO()):  # a greeting; errors are raised, or go to stderr
+            qd.init(
+                arch=getattr(qd, arch),
+                cpu_max_num_threads=wanted[1],
+                enable_fallback=False,
+                log_level="error",
+                print_full_traceback=False,
+            )
     except Exception as error:
         raise RunError(f"the {arch} backend does not start on this machine ({error})") from error
     _started = wanted

@@ -232,7 +232,7 @@ def _list_chunk(
     qd.loop_config(serialize=True)
     for i in range(first, last):
         longest = qd.max(longest, pairs.start[i + 1])
-        pairs.start[i + 1] += pairs.start[i]
+        pairs.start[i + 1] = pairs.start[i + 1] + pairs.start[i]
     for i in range(first, last):
         row = (i - first) * width
         begin = pairs.start[i]
@@ -252,9 +252,7 @@ class Neighbors:
         self.pairs = PairList(scalars(i32, 1), scalars(i32, 1))
         self.pair_count = 0
         self._sorter = ZSort()
-        self._grid = CellGrid(
-            *(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32))
-        )
+        self._grid = CellGrid(*(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32)))
         self._sums = scalars(i32, 1)
         self._rows = scalars(i32, CHUNK * ROW_WIDTH)
         self._row_width = ROW_WIDTH

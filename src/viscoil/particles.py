@@ -133,7 +133,7 @@ class Particles:
         self.reserve(self.count + added)
         rest: dict[str, npt.ArrayLike] = {
             "id": np.arange(self.next_id, self.next_id + added, dtype=np.int32),
-            "conformation": np.tile(np.float32(IDENTITY6), (added, 1)),
+            "conformation": np.tile(np.array(IDENTITY6, dtype=np.float32), (added, 1)),
         }
         for name, kind in self.kinds.items():
             shape = (added,) if kind.width == 1 else (added, kind.width)
@@ -150,9 +150,7 @@ class Particles:
     def reorder(self, order: Any, survivors: int) -> None:
         """Puts particle order[i] at place i and cuts off everything past `survivors`."""
         for name, kind in self.kinds.items():
-            spare = self._spare.setdefault(
-                (kind.dtype, kind.width), kind.allocate(0)
-            )
+            spare = self._spare.setdefault((kind.dtype, kind.width), kind.allocate(0))
             if spare.shape[0] < self.capacity:
                 spare = kind.allocate(self.capacity)
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)

@@ -85,7 +85,7 @@ def sum_blocks(n: qd.i32, unit: qd.f64, sums: Doubles):
     qd.loop_config(serialize=True)
     for b in range(1, blocks(n) + 1):
         if b < blocks(n):
-            sums[0] += sums[b]
+            sums[0] = sums[0] + sums[b]
         else:
             sums[1] = qd.max(sums[0] / unit, 1e-30)
 
@@ -98,4 +98,3 @@ def sum_doubles(n: qd.i32, values: Doubles) -> qd.f64:
     for i in range(n):
         total += values[i]
     return total
-

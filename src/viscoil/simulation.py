@@ -1,6 +1,8 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """The loop that a user drives: frames made of steps, emitters, removal, checkpoints.
 
+In a script:
+
     from viscoil import Scene, Simulation
 
     simulation = Simulation(Scene.load("honey"))
@@ -93,9 +95,7 @@ class Simulation:
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
         self._neighbors = Neighbors(scene.simulation.periodic)
-        self._solver = DCPBD(
-            scene.solver, scene.simulation.spacing, self._neighbors, self._clock
-        )
+        self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
         self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
         self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
@@ -184,9 +184,7 @@ class Simulation:
     def _solve(self, dt: float) -> StepReport | None:
         if self.particles.count == 0:
             return None
-        return self._solver.step(
-            self.particles, self._materials, self._boundary, self.gravity, dt
-        )
+        return self._solver.step(self.particles, self._materials, self._boundary, self.gravity, dt)
 
     def _advance_clock(self, dt: float) -> None:
         self.steps += 1

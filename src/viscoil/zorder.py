@@ -117,19 +117,21 @@ def _survey_total(count: qd.i32, block_bits: Longs, block_dead: Ints, block_diso
     qd.loop_config(serialize=True)
     for b in range(1, count):
         block_bits[0] = block_bits[0] | block_bits[b]
-        block_dead[0] += block_dead[b]
-        block_disorder[0] += block_disorder[b]
+        block_dead[0] = block_dead[0] + block_dead[b]
+        block_disorder[0] = block_disorder[0] + block_disorder[b]
 
 
 @qd.kernel(fastcache=True)
 def _count_digits(n: qd.i32, shift: qd.i32, keys: Longs, histogram: Ints):
     stride = blocks(n)
     for b in range(stride):
-        for digit in range(256):
-            histogram[digit * stride + b] = 0
+        for place in range(256):
+            histogram[place * stride + b] = 0
         for i in range(block_begin(b), block_end(b, n)):
             digit = qd.cast((keys[i] >> shift) & qd.i64(255), qd.i32)
-            histogram[digit * stride + b] += 1
+            # not `+=`, which would be an atomic operation beside the plain store above
+            count = histogram[digit * stride + b]
+            histogram[digit * stride + b] = count + 1
 
 
 @qd.kernel(fastcache=True)

@@ -34,11 +34,12 @@ def rotation_strain(velocity_gradient: mat3, dt: qd.f32) -> vec6:
     of x⁰ to the order of the step, instead of growing by ½ (Δt ω)² in each. Turns of more than about
     half a radian in a step are not resolved and fade out.
     """
-    w = 0.5 * dt * vec3(
+    curl = vec3(
         velocity_gradient[2, 1] - velocity_gradient[1, 2],
         velocity_gradient[0, 2] - velocity_gradient[2, 0],
         velocity_gradient[1, 0] - velocity_gradient[0, 1],
     )
+    w = 0.5 * dt * curl
     square = w.dot(w)
     factor = 2.0 / (1.0 + qd.sqrt(qd.max(1.0 - square, 0.0)))
     factor /= 1.0 + 256.0 * square * square * square * square

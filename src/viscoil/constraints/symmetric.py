@@ -53,9 +53,7 @@ def congruence(m: mat3, s: vec6) -> vec6:
 @qd.func
 def double_dot(a: vec6, b: vec6) -> qd.f32:
     """a : b, the Frobenius product of the tensors: off-diagonals count twice."""
-    return (
-        a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2.0 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
-    )
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2.0 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 
 @qd.func
@@ -69,19 +67,16 @@ def determinant(s: vec6) -> qd.f32:
 
 @qd.func
 def inverse(s: vec6) -> vec6:
-    return (
-        vec6(
-            s[1] * s[2] - s[5] * s[5],
-            s[0] * s[2] - s[4] * s[4],
-            s[0] * s[1] - s[3] * s[3],
-            s[4] * s[5] - s[3] * s[2],
-            s[3] * s[5] - s[1] * s[4],
-            s[3] * s[4] - s[0] * s[5],
-        )
-        / determinant(s)
-    )
+    return vec6(
+        s[1] * s[2] - s[5] * s[5],
+        s[0] * s[2] - s[4] * s[4],
+        s[0] * s[1] - s[3] * s[3],
+        s[4] * s[5] - s[3] * s[2],
+        s[3] * s[5] - s[1] * s[4],
+        s[3] * s[4] - s[0] * s[5],
+    ) / determinant(s)
 
 
 @qd.func
-def is_positive_definite(s: vec6) -> bool:
+def is_positive_definite(s: vec6):
     return s[0] > 0.0 and s[0] * s[1] - s[3] * s[3] > 0.0 and determinant(s) > 0.0

@@ -246,7 +246,7 @@ def right_side(
 @qd.kernel(fastcache=True)
 def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
     for i in range(n):
-        unknowns.stress[i] *= factor
+        unknowns.stress[i] = unknowns.stress[i] * factor
 
 
 @qd.kernel(fastcache=True)
@@ -356,8 +356,8 @@ def conjugate_gradient_iteration(
         if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
             r = vec6(0.0)
         unknowns.residual[i] = r
-        unknowns.stress[i] += length * p
-        unknowns.velocity[i] += length * unknowns.change[i]
+        unknowns.stress[i] = unknowns.stress[i] + length * p
+        unknowns.velocity[i] = unknowns.velocity[i] + length * unknowns.change[i]
     sum_residuals(n, scale, materials, fluid, unknowns, sums)
     sum_blocks(n, rz, sums)
     for i in range(n):
@@ -389,8 +389,8 @@ def jacobi_update(
     r = constraint(strain, unknowns.stress[i], materials, fluid, i)
     step = relaxation_factor(beta, fluid, i) * precondition(r, materials, fluid, i)
     unknowns.residual[i] = r
-    unknowns.stress[i] += step
-    unknowns.direction[i] += step
+    unknowns.stress[i] = unknowns.stress[i] + step
+    unknowns.direction[i] = unknowns.direction[i] + step
     unknowns.traction[i] = to_matrix(step) @ to_matrix(fluid.correction[i])
 
 
@@ -445,7 +445,7 @@ def add_velocity_change(
     """Eq. 12: u += Δt f/m."""
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
-        unknowns.velocity[i] += scale.dt * fluid.inverse_mass[i] * force
+        unknowns.velocity[i] = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * force
 
 
 @qd.kernel(fastcache=True)
@@ -456,7 +456,7 @@ def add_position_change(
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
         change = scale.dt * scale.dt * fluid.inverse_mass[i] * force
-        unknowns.trial[i] += limited(change, scale)
+        unknowns.trial[i] = unknowns.trial[i] + limited(change, scale)
 
 
 @qd.kernel(fastcache=True)

@@ -247,9 +247,7 @@ def constrain_velocities(
                     slip -= slip.dot(n) * n
                     kind = colliders.contact[k]
                     grip = colliders.friction[k] * (-gap / scale.dt)
-                    if kind == Contact.STICKY or (
-                        kind == Contact.FRICTION and slip.norm() <= grip
-                    ):
+                    if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
                     else:
@@ -293,7 +291,7 @@ def constrain_positions(
                 if gap < touching:
                     n = vec3(at[0], at[1], at[2])
                     depth = qd.max(-gap, 0.0)
-                    contacts.push[c] += depth
+                    contacts.push[c] = contacts.push[c] + depth
                     y += depth * n
                     slip = y - position[i] - scale.dt * surface_velocity(colliders, k, y)
                     slip -= slip.dot(n) * n
@@ -325,9 +323,7 @@ class Boundary:
         self.nozzles = _make_nozzles(frames)
         self.nozzle_count = len(frames)
 
-    def find(
-        self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any
-    ) -> None:
+    def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
         position, wall = fluid.position, fluid.wall
         if self._marks.shape[0] < wall.shape[0] + 1:
@@ -383,10 +379,15 @@ def _make_contacts(count: int) -> Contacts:
 def _make_nozzles(frames: Sequence[EmitterFrame]) -> Nozzles:
     count = len(frames)
     nozzles = Nozzles(
-        *(vectors(3, count) for _ in range(4)),
-        *(scalars(qd.f32, count) for _ in range(2)),
-        scalars(qd.i32, count),
-        *(scalars(qd.f32, count) for _ in range(2)),
+        origin=vectors(3, count),
+        direction=vectors(3, count),
+        width_axis=vectors(3, count),
+        height_axis=vectors(3, count),
+        half_width=scalars(qd.f32, count),
+        half_height=scalars(qd.f32, count),
+        is_disc=scalars(qd.i32, count),
+        run_in=scalars(qd.f32, count),
+        speed=scalars(qd.f32, count),
     )
     for name in ("origin", "direction", "width_axis", "height_axis", "is_disc", "run_in", "speed"):
         write(getattr(nozzles, name), np.array([getattr(frame, name) for frame in frames]))

@@ -22,6 +22,7 @@ from viscoil.smoothing import Smoothing
 from viscoil.solvers import conformation_kernels as conformation
 from viscoil.solvers import density_kernels as density
 from viscoil.solvers.contact import Boundary
+from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.projections import (
     Convergence,
     DensityError,
@@ -29,7 +30,6 @@ from viscoil.solvers.projections import (
     StepContext,
     VelocityProjection,
 )
-from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.tables import Materials, Scale, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
 from viscoil.timing import PhaseClock

@@ -129,8 +129,8 @@ def change_pressure(
             total += error
             largest = qd.max(largest, error)
             unbalanced += qd.abs(after - before) * unknowns.stiffness[i] / relaxation
-            overshoot += (before - after) * (after - unknowns.projected_pressure[i]) * (
-                unknowns.stiffness[i]
+            overshoot += (
+                (before - after) * (after - unknowns.projected_pressure[i]) * unknowns.stiffness[i]
             )
             unknowns.projected_pressure[i] = after
             unknowns.pressure[i] = before + unknowns.pressure_change[i]
@@ -181,7 +181,7 @@ def apply_pressure_change(
 def move(n: qd.i32, scale: Scale, unknowns: Unknowns):
     """y += change."""
     for i in range(n):
-        unknowns.trial[i] += limited(unknowns.change[i], scale)
+        unknowns.trial[i] = unknowns.trial[i] + limited(unknowns.change[i], scale)
 
 
 @qd.func

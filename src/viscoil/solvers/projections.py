@@ -1,7 +1,6 @@
 """The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
 
 import math
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,9 +116,7 @@ class VelocityProjection:
         """u ← u* + M⁻¹Jᵀσ, then walls hold whom they meet; whether that changed."""
         conformation.tractions_of_stress(c.n, c.fluid, c.unknowns)
         conformation.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-        return c.boundary.constrain_velocities(
-            c.scale, c.fluid.position, c.unknowns.velocity, True
-        )
+        return c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
 
     def _start(self, c: StepContext) -> float:
         conformation.start_conjugate_gradients(

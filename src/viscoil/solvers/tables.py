@@ -93,7 +93,8 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     polymer = _polymer_compliance(material, dt)
     stiffness = solvent + (1.0 / polymer if polymer else 0.0)
     if stiffness <= 1.0 / INVISCID_COMPLIANCE:
-        return Coefficients(*(3 * [INVISCID_COMPLIANCE]), 0.0, 0.0, 0.0, False)
+        soft = INVISCID_COMPLIANCE
+        return Coefficients(soft, soft, soft, 0.0, 0.0, 0.0, False)
     compliance = 1.0 / stiffness
     memory = compliance / polymer if polymer else 0.0
     volume = compliance / VOLUME_STIFFNESS
@@ -114,7 +115,7 @@ class Materials:
         self.materials = list(materials)
         count = len(self.materials)
         floats = [scalars(qd.f32, count) for _ in range(7)]
-        self.table = MaterialTable(*floats, scalars(qd.i32, count))
+        self.table = MaterialTable(*floats, active=scalars(qd.i32, count))
         write(self.table.density, [m.density for m in self.materials])
         self._key: tuple[object, ...] = ()
         self.any_active = False

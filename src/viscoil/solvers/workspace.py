@@ -99,8 +99,14 @@ class Workspace:
             a[name] = vectors(6, capacity)
         for name in ("trial", "change"):
             a[name] = vectors(3, capacity)
-        for name in ("diagonal", "inverse_mass", "pressure_change", "projected_pressure",
-                     "stiffness", "compression"):
+        for name in (
+            "diagonal",
+            "inverse_mass",
+            "pressure_change",
+            "projected_pressure",
+            "stiffness",
+            "compression",
+        ):
             a[name] = scalars(qd.f32, capacity)
         a["wall"] = scalars(qd.i32, capacity)
         a["traction"] = matrices(capacity)
