@@ -19,13 +19,10 @@ from rigs import (
 )
 
 from viscoil.compute import Mat3s, Vec3s, matrices, vectors, write
-from viscoil.solvers.conformation_kernels import (
-    gradient,
-    tractions_of_direction,
-    velocities_under_stress,
-)
+from viscoil.solvers.operators import gradient
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import Scale
+from viscoil.solvers.velocity_kernels import load_direction, velocities_under_stress
 from viscoil.solvers.workspace import Fluid
 
 Float = NDArray[np.float64]
@@ -68,7 +65,7 @@ class Body:
         c.unknowns.trial.fill(0.0)
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
-        tractions_of_direction(c.n, c.fluid, c.unknowns)
+        load_direction(c.n, c.scale, c.fluid, c.unknowns)
         velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
         return np.asarray(numbers(c.unknowns.velocity, c.n) * self.rig.mass / DT)
 

@@ -19,8 +19,8 @@ from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import conformation_kernels as conformation
 from viscoil.solvers import density_kernels as density
+from viscoil.solvers import operators, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.projections import (
@@ -120,7 +120,7 @@ class DCPBD:
 
     def _prepare(self, c: StepContext) -> None:
         corrected = self.settings.gradients == "corrected"
-        conformation.prepare(
+        operators.prepare(
             c.n, int(self.kind), c.periodic, corrected, c.scale, c.materials.table, c.fluid
         )
         c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
@@ -129,14 +129,14 @@ class DCPBD:
         if self.settings.projection == "doubly" and c.materials.any_active:
             return self._project_velocities(c)
         if c.materials.any_active:
-            conformation.scale_stress(c.n, 0.0, c.unknowns)
+            velocity_kernels.scale_stress(c.n, 0.0, c.unknowns)
         c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, False)
         return Convergence()
 
     def _finish(self, c: StepContext) -> None:
         if c.materials.any_active:
-            conformation.displacements(c.n, c.fluid, c.unknowns)
-            conformation.update_conformation(
+            position_kernels.displacements(c.n, c.fluid, c.unknowns)
+            position_kernels.update_conformation(
                 c.n, c.periodic, self.settings.conformation_update == "implicit", c.scale,
                 c.materials.table, c.fluid, c.unknowns,
             )  # fmt: skip

@@ -12,8 +12,8 @@ from viscoil.constraints.density import smoothing_slope, wall_table
 from viscoil.reductions import block_count, sum_doubles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import conformation_kernels as conformation
 from viscoil.solvers import density_kernels as density
+from viscoil.solvers import position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -85,7 +85,7 @@ class VelocityProjection:
             if self._choose_contacts(c):
                 residual = self._start(c)
             else:
-                conformation.tractions_of_direction(c.n, c.fluid, c.unknowns)
+                velocity_kernels.load_direction(c.n, c.scale, c.fluid, c.unknowns)
             more, residual = self._iterate(c, budget - used, residual, right_side)
             used += more
         relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
@@ -98,28 +98,28 @@ class VelocityProjection:
         keeps the stresses of a body at rest and drops those of an impact.
         """
         c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
-        conformation.right_side(
+        velocity_kernels.right_side(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
             c.unknowns, self._sums.array,
         )  # fmt: skip
         size, along = self._sums.totals(c.n)
-        conformation.response(
+        velocity_kernels.response(
             c.n, c.periodic, c.scale, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns,
             self._sums.array,
         )  # fmt: skip
         curvature = self._sums.total(c.n)
         factor = along / curvature if curvature > 0.0 else 0.0
-        conformation.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
+        velocity_kernels.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
         return size
 
     def _choose_contacts(self, c: StepContext) -> bool:
         """u ← u* + M⁻¹Jᵀσ, then walls hold whom they meet; whether that changed."""
-        conformation.tractions_of_stress(c.n, c.fluid, c.unknowns)
-        conformation.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+        velocity_kernels.load_stress(c.n, c.scale, c.fluid, c.unknowns)
+        velocity_kernels.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
         return c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
 
     def _start(self, c: StepContext) -> float:
-        conformation.start_conjugate_gradients(
+        velocity_kernels.start_conjugate_gradients(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
             c.unknowns, self._sums.array,
         )  # fmt: skip
@@ -139,7 +139,7 @@ class VelocityProjection:
         for k in range(budget):
             if rz <= enough or rz == 0.0:
                 return k, rz
-            rz = conformation.conjugate_gradient_iteration(
+            rz = velocity_kernels.conjugate_gradient_iteration(
                 c.n, c.periodic, rz, c.scale, c.materials.table, c.fluid, c.boundary.contacts,
                 c.unknowns, self._sums.array,
             )  # fmt: skip
@@ -148,12 +148,12 @@ class VelocityProjection:
     def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:
         rz = 0.0
         for _ in range(budget):
-            conformation.jacobi_from_velocities(
+            velocity_kernels.jacobi_from_velocities(
                 c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation,
                 c.scale, c.materials.table, c.fluid, c.unknowns, self._sums.array,
             )  # fmt: skip
             rz = self._sums.total(c.n)
-            conformation.add_velocity_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+            velocity_kernels.add_velocity_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
             c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
         return budget, rz
 
@@ -192,7 +192,7 @@ class PositionProjection:
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, going on from the pressures and stresses already applied."""
         self._sums.reserve(c.n)
-        conformation.clear_direction(c.n, c.unknowns)
+        position_kernels.clear_direction(c.n, c.unknowns)
         self._push_out(c)
         self._prepare_stiffness(c)
         momentum = Momentum()
@@ -251,12 +251,12 @@ class PositionProjection:
         self._push_out(c)
 
     def _correct_conformation(self, c: StepContext) -> float:
-        conformation.jacobi_from_positions(
+        position_kernels.jacobi_from_positions(
             c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation, c.scale,
             c.materials.table, c.fluid, c.unknowns, self._sums.array,
         )  # fmt: skip
         residual = self._sums.total(c.n)
-        conformation.add_position_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+        position_kernels.add_position_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
         self._push_out(c)
         return residual
 

@@ -76,7 +76,7 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     Both together are again one constraint, of compliance 1/a = 1/a_p + η_s/Δt, in which the memory
     Q⁰ − I is weighted by a/a_p. Neither the particle spacing nor the step enters the material.
 
-    The mean stress is `VOLUME_STIFFNESS` times stiffer and has no memory. That makes the flow of a
+    The mean stress is `VOLUME_STIFFNESS` times stiffer, with a memory weighted accordingly. That makes the flow of a
     viscous fluid free of divergence also where it is pulled: a thread that is stretched gets thinner
     (and resists with three times its viscosity, Trouton's ratio) instead of falling apart, which the
     density constraint, that only pushes, cannot bring about.
@@ -98,7 +98,8 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     compliance = 1.0 / stiffness
     memory = compliance / polymer if polymer else 0.0
     volume = compliance / VOLUME_STIFFNESS
-    return Coefficients(compliance, compliance, volume, memory, 0.0, relaxation, True)
+    volume_memory = volume / polymer if polymer else 0.0
+    return Coefficients(compliance, compliance, volume, memory, volume_memory, relaxation, True)
 
 
 def _polymer_compliance(material: Material, dt: float) -> float:

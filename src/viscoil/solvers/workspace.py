@@ -22,6 +22,8 @@ class Fluid:
     period: Period
     weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
     correction: Vec6s  # K_i: inverse moment matrix; 0 where no gradient can be taken
+    lean: Vec3s  # s_i = K_i Σ_j g_ij x_ij/V_i, 1/m: how lopsided the neighbourhood is
+    bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
     diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
     inverse_mass: Floats  # 1/kg
     wall: Ints  # index of the particle's contact, -1 away from walls
@@ -37,7 +39,11 @@ class Unknowns:
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
     direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
-    traction: Mat3s  # T = σ K of whatever stress is being applied, Pa
+    bend: Vec3s  # μ, Pa: the multiplier of what the gradient does not see
+    bend_residual: Vec3s  # r of the bends
+    bend_direction: Vec3s  # p of the bends
+    traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of whatever is loaded, Pa
+    pull: Vec3s  # (b/2) μ of whatever is loaded, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
@@ -66,6 +72,8 @@ class Workspace:
             period=period,
             weight=self._weight,
             correction=a["correction"],
+            lean=a["lean"],
+            bend_diagonal=a["bend_diagonal"],
             diagonal=a["diagonal"],
             inverse_mass=a["inverse_mass"],
             wall=a["wall"],
@@ -81,7 +89,11 @@ class Workspace:
             stress=particles.array("stress"),
             residual=a["residual"],
             direction=a["direction"],
+            bend=a["bend"],
+            bend_residual=a["bend_residual"],
+            bend_direction=a["bend_direction"],
             traction=a["traction"],
+            pull=a["pull"],
             pressure=particles.array("pressure"),
             projected_pressure=a["projected_pressure"],
             pressure_change=a["pressure_change"],
@@ -97,10 +109,11 @@ class Workspace:
         a.clear()
         for name in ("correction", "residual", "direction"):
             a[name] = vectors(6, capacity)
-        for name in ("trial", "change"):
+        for name in ("trial", "change", "lean", "bend", "bend_residual", "bend_direction", "pull"):
             a[name] = vectors(3, capacity)
         for name in (
             "diagonal",
+            "bend_diagonal",
             "inverse_mass",
             "pressure_change",
             "projected_pressure",

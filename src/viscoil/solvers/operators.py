@@ -1,0 +1,227 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""The discrete operators of the conformation constraint (Barreiro 2017, section 5).
+
+The velocity gradient of particle i is L_i = 1/V_i Σ_j g_ij (u_j − u_i) ⊗ K_i x_ij with the pair weight
+g_ij = V_i V_j W'(r)/r, symmetric in i and j, and the first-order correction K_i, which makes L exact
+for linear fields: a rigid rotation has no strain, also at a free surface. The force of stresses σ
+follows from virtual work, f_i = Σ_j g_ij (σ_i K_i + σ_j K_j) x_ij: pairwise opposite, so linear
+momentum is kept to round-off, and free of torque about x⁰, because Σ_j g_ij x_ij ⊗ K_i x_ij = −V_i I.
+
+A gradient taken at the particles does not see the shortest waves, in which neighbours move against
+each other: a fluid could flow in them without viscosity, and once it has lost its lattice it does (it
+kept half its viscosity). So each particle has a second constraint, on what its neighbours do beyond
+the linear field, e_i = b Δt/V_i Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i), with the lean s_i = K_i Σ_j g_ij x_ij/V_i
+that makes it vanish for linear fields, the length b = √2 d, and the compliance of the material.
+Its multiplier is called bend, μ. The paper has nothing like it.
+
+All passes gather: two loops (differences, then forces) and no atomics.
+"""
+
+import quadrants as qd
+
+from viscoil.compute import mat3, vec3, vec6
+from viscoil.constraints.symmetric import (
+    determinant,
+    double_dot,
+    identity,
+    inverse,
+    times_vector,
+    to_matrix,
+)
+from viscoil.neighbors import separation
+from viscoil.smoothing import slope_over_q
+from viscoil.solvers.tables import MaterialTable, Scale
+from viscoil.solvers.workspace import Fluid, Unknowns
+
+
+@qd.func
+def bend_length(scale: Scale) -> qd.f32:
+    """b/2 = d/√2, m: with it a wave of four spacings meets the viscosity that a long one does."""
+    return 0.70710678 * scale.spacing
+
+
+@qd.func
+def comply(stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
+    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
+
+    A floor keeps the system definite when a material has no compliance.
+    """
+    m = fluid.material[i]
+    floor = 1e-5 * fluid.diagonal[i]
+    normal = materials.normal_compliance[m] + floor
+    shear = materials.shear_compliance[m] + floor
+    mean = (stress[0] + stress[1] + stress[2]) / 3.0
+    volume = (materials.volume_compliance[m] + floor - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * stress + volume * identity()
+
+
+@qd.func
+def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
+    """The part of Q⁰ − I that enters the constraint."""
+    m = fluid.material[i]
+    q = fluid.conformation[i] - identity()
+    mean = (q[0] + q[1] + q[2]) / 3.0
+    return materials.memory[m] * q + (materials.volume_memory[m] - materials.memory[m]) * mean * (
+        identity()
+    )
+
+
+@qd.func
+def constraint(
+    strain: vec6, stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32
+) -> vec6:
+    """Remembered Q⁰ − I + strain − a σ: eq. 7 with compliance; 0 where no gradient can be taken."""
+    left = strain + remembered(materials, fluid, i) - comply(stress, materials, fluid, i)
+    if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
+        left = vec6(0.0)
+    return left
+
+
+@qd.func
+def precondition(r: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
+    """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
+    m = fluid.material[i]
+    d = fluid.diagonal[i] + 1e-30
+    normal = 1.0 / (d + materials.normal_compliance[m])
+    shear = 1.0 / (d + materials.shear_compliance[m])
+    mean = (r[0] + r[1] + r[2]) / 3.0
+    volume = (1.0 / (d + materials.volume_compliance[m]) - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * r + volume * identity()
+
+
+@qd.func
+def bend_compliance(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
+    return materials.shear_compliance[fluid.material[i]] + 1e-5 * fluid.bend_diagonal[i]
+
+
+@qd.func
+def bend_constraint(
+    bend_strain: vec3, bend: vec3, materials: MaterialTable, fluid: Fluid, i: qd.i32
+) -> vec3:
+    """e − a μ; 0 where no gradient can be taken."""
+    left = bend_strain - bend_compliance(materials, fluid, i) * bend
+    if double_dot(fluid.correction[i], fluid.correction[i]) == 0.0:
+        left = vec3(0.0)
+    return left
+
+
+@qd.func
+def bend_precondition(r: vec3, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec3:
+    return r / (fluid.bend_diagonal[i] + bend_compliance(materials, fluid, i) + 1e-30)
+
+
+@qd.func
+def invert_moment(moment: vec6, corrected: qd.template()) -> vec6:
+    """K from the moment matrix; 0 (no gradient, no stress) where neighbours lie in a plane or line."""
+    k = identity()
+    if qd.static(corrected):
+        trace = moment[0] + moment[1] + moment[2]
+        k = vec6(0.0)
+        if trace > 0.05 and determinant(moment) > 4e-3 * trace * trace * trace:
+            k = inverse(moment)
+    return k
+
+
+@qd.kernel(fastcache=True)
+def prepare(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    corrected: qd.template(),
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+):
+    """Pair weights, gradient corrections and diagonals: all that is constant over the iterations."""
+    for i in range(n):
+        fluid.inverse_mass[i] = 1.0 / (materials.density[fluid.material[i]] * scale.volume)
+    for i in range(n):
+        xi = fluid.position[i]
+        moment = vec6(0.0)
+        total = vec3(0.0)
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            x = separation(periodic, fluid.period, xi, fluid.position[fluid.pairs.neighbor[k]])
+            q = x.norm() / scale.support
+            g = scale.volume * scale.volume * scale.gradient_scale * slope_over_q(kind, q)
+            fluid.weight[k] = g
+            total += g * x
+            moment += g * vec6(
+                x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
+            )
+        correction = invert_moment(-moment / scale.volume, corrected)
+        own = times_vector(correction, total)
+        sum_of_squares = own.dot(own) * fluid.inverse_mass[i]
+        tilted_sum = 0.0
+        tilted_squares = 0.0
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, xi, fluid.position[j])
+            arm = fluid.weight[k] * times_vector(correction, x)
+            sum_of_squares += arm.dot(arm) * fluid.inverse_mass[j]
+            tilted = fluid.weight[k] * (1.0 + own.dot(x) / scale.volume)
+            tilted_sum += tilted
+            tilted_squares += tilted * tilted * fluid.inverse_mass[j]
+        # the mean over the six unit stresses e of |e v|² is |v|²/3
+        unit = 2.0 * scale.dt * scale.dt / scale.volume
+        fluid.diagonal[i] = unit / 3.0 * sum_of_squares
+        length = bend_length(scale)
+        tilted_squares += tilted_sum * tilted_sum * fluid.inverse_mass[i]
+        fluid.bend_diagonal[i] = unit * length * length * tilted_squares
+        if materials.active[fluid.material[i]] == 0:
+            correction = vec6(0.0)
+        fluid.correction[i] = correction
+        fluid.lean[i] = times_vector(correction, total) / scale.volume
+
+
+@qd.func
+def differences(
+    periodic: qd.template(), scale: Scale, fluid: Fluid, field: qd.template(), i: qd.i32
+):
+    """(L_i, e_i/Δt) of a vector field: its gradient ∂field_a/∂x_b, and how it bends."""
+    xi = fluid.position[i]
+    fi = field[i]
+    total = qd.Matrix.zero(qd.f32, 3, 3)
+    plain = vec3(0.0)
+    for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+        j = fluid.pairs.neighbor[k]
+        step = fluid.weight[k] * (field[j] - fi)
+        x = separation(periodic, fluid.period, xi, fluid.position[j])
+        total += step.outer_product(x)
+        plain += step
+    bend = 2.0 * bend_length(scale) / scale.volume * (plain + total @ fluid.lean[i])
+    return total @ to_matrix(fluid.correction[i]) / scale.volume, bend
+
+
+@qd.func
+def gradient(
+    periodic: qd.template(), scale: Scale, fluid: Fluid, field: qd.template(), i: qd.i32
+) -> mat3:
+    """L_i of a vector field: ∂field_a/∂x_b."""
+    rate, _bend = differences(periodic, scale, fluid, field, i)
+    return rate
+
+
+@qd.func
+def load(
+    stress: vec6, bend: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32
+):
+    """Stores what `stress_force` needs of σ and μ: T = σ K + (b/2) μ ⊗ s, and the pull (b/2) μ."""
+    pull = bend_length(scale) * bend
+    traction = to_matrix(stress) @ to_matrix(fluid.correction[i])
+    unknowns.traction[i] = traction + pull.outer_product(fluid.lean[i])
+    unknowns.pull[i] = pull
+
+
+@qd.func
+def stress_force(periodic: qd.template(), fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """f_i of the stresses and bends that were loaded, N."""
+    xi = fluid.position[i]
+    own = unknowns.traction[i]
+    pull = unknowns.pull[i]
+    force = vec3(0.0)
+    for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+        j = fluid.pairs.neighbor[k]
+        x = separation(periodic, fluid.period, xi, fluid.position[j])
+        push = (own + unknowns.traction[j]) @ x + pull - unknowns.pull[j]
+        force += fluid.weight[k] * push
+    return force

@@ -1,0 +1,57 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Jacobi iterations of the conformation constraint, shared by both projections (eqs. 11 and 17)."""
+
+import quadrants as qd
+
+from viscoil.compute import Doubles, vec3, vec6
+from viscoil.constraints.symmetric import double_dot
+from viscoil.reductions import block_begin, block_end, blocks
+from viscoil.solvers.operators import bend_precondition, constraint, load, precondition
+from viscoil.solvers.tables import MaterialTable, Scale
+from viscoil.solvers.workspace import Fluid, Unknowns
+
+
+@qd.func
+def relaxation_factor(beta: qd.f32, fluid: Fluid, i: qd.i32) -> qd.f32:
+    """β/n_i of eqs. 12 and 18, on the multiplier so that corrections stay opposite in pairs."""
+    count = fluid.pairs.start[i + 1] - fluid.pairs.start[i]
+    return qd.min(1.0, beta / qd.cast(qd.max(count, 20), qd.f32))
+
+
+@qd.func
+def jacobi_update(
+    strain: vec6,
+    beta: qd.f32,
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+    unknowns: Unknowns,
+    i: qd.i32,
+):
+    """σ += Δσ = β/n z, loaded; `residual` keeps r and `direction` adds up the Δσ."""
+    r = constraint(strain, unknowns.stress[i], materials, fluid, i)
+    step = relaxation_factor(beta, fluid, i) * precondition(r, materials, fluid, i)
+    unknowns.residual[i] = r
+    unknowns.stress[i] = unknowns.stress[i] + step
+    unknowns.direction[i] = unknowns.direction[i] + step
+    load(step, vec3(0.0), scale, fluid, unknowns, i)
+
+
+@qd.func
+def sum_residuals(
+    n: qd.i32,
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+    unknowns: Unknowns,
+    sums: Doubles,
+):
+    """Per block: r·z."""
+    for b in range(blocks(n)):
+        rz = qd.f64(0.0)
+        for i in range(block_begin(b), block_end(b, n)):
+            r = unknowns.residual[i]
+            rz += scale.volume * double_dot(r, precondition(r, materials, fluid, i))
+            e = unknowns.bend_residual[i]
+            rz += scale.volume * e.dot(bend_precondition(e, materials, fluid, i))
+        sums[b] = rz
