@@ -91,19 +91,19 @@ def tensors(six: Float) -> Float:
 
 @dataclass(frozen=True)
 class Discretisation:
-    """The conformation system of a step, assembled in double precision from weights and positions.
+    """Constraints of a step, assembled in double precision from weights and positions.
 
     Stresses and strains are Mandel vectors (off-diagonals times √2), in which the Frobenius
-    product is the plain dot product.
+    product is the plain dot product; bends are plain vectors.
     """
 
-    strain: sp.csr_matrix  # B: Δt (L + Lᵀ) = B u
+    strain: sp.csr_matrix  # B: Δt (L + Lᵀ) or e, or one after the other, is B u
     volume: float
     mass: float
     dt: float
 
     def force(self, stress: Float) -> Float:
-        """f = −∂(V Σ σ:L)/∂u, with V σ:L = V/(2Δt) σ·B u."""
+        """f = −∂(V/(2Δt) σ·B u)/∂u of the multipliers σ; of stresses V σ:L is this virtual work."""
         return np.asarray(-self.volume / (2.0 * self.dt) * (self.strain.T @ stress))
 
     def operator(self, free: Float | None = None) -> sp.csr_matrix:
@@ -112,6 +112,11 @@ class Discretisation:
         if free is not None:
             b = b @ sp.diags(free)
         return sp.csr_matrix(b @ b.T * (self.volume / (2.0 * self.mass)))
+
+    def above(self, other: "Discretisation") -> "Discretisation":
+        """These constraints, followed by others on the same velocities."""
+        rows = sp.csr_matrix(sp.vstack([self.strain, other.strain]))
+        return Discretisation(rows, self.volume, self.mass, self.dt)
 
 
 def mandel(six: Float) -> Float:
@@ -124,30 +129,45 @@ def unmandel(flat: Float) -> Float:
 
 
 def assemble(rig: Rig, c: StepContext) -> Discretisation:
-    """L_i = 1/V Σ_j g_ij (u_j − u_i) ⊗ K_i x_ij as a sparse matrix."""
-    n, dt = c.n, float(c.scale.dt)
-    start, j = rig.neighbors.as_numpy(n)
-    i = np.repeat(np.arange(n), np.diff(start))
-    x = numbers(c.fluid.position, n)
-    k = tensors(numbers(c.fluid.correction, n))
-    g = numbers(c.fluid.weight, len(j))
-    volume = SPACING**3
-    arm = (g / volume)[:, None] * np.einsum("pab,pb->pa", k[i], x[i] - x[j])
-    rows: list[Any] = []
-    columns: list[Any] = []
-    values: list[Any] = []
+    """Δt (L + Lᵀ) with L_i = 1/V Σ_j g_ij (u_j − u_i) ⊗ K_i x_ij as a sparse matrix."""
+    i, j, g, x, k = _pairs(rig, c)
+    arm = g[:, None] * np.einsum("pab,pb->pa", k[i], x)
+    derivative = [_differences(i, j, arm[:, along], c.n) for along in range(3)]
+    rows = sp.csr_matrix((6 * c.n, 3 * c.n))
+    for component, (a, b) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+        for axis, along in ((a, b), (b, a)):
+            place = np.zeros((6, 3))
+            place[component, axis] = 1.0 if a == b else np.sqrt(2.0)
+            rows = rows + sp.kron(derivative[along], place)
+    dt = float(c.scale.dt)
+    return Discretisation(sp.csr_matrix(dt * rows), SPACING**3, rig.mass, dt)
 
-    def add(component: int, axis: int, factor: float, along: int) -> None:
-        for sign, particle in ((1.0, j), (-1.0, i)):
-            rows.append(6 * i + component)
-            columns.append(3 * particle + axis)
-            values.append(sign * factor * dt * arm[:, along])
 
-    for a in range(3):
-        add(a, a, 2.0, a)
-    for component, (a, b) in enumerate(((0, 1), (0, 2), (1, 2)), start=3):
-        add(component, a, np.sqrt(2.0), b)
-        add(component, b, np.sqrt(2.0), a)
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    strain = sp.csr_matrix(entries, shape=(6 * n, 3 * n))
-    return Discretisation(strain, volume, rig.mass, dt)
+def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
+    """e_i = b Δt/V Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i) as a sparse matrix; none where K is 0.
+
+    With b = √2 d and the lean s_i = K_i Σ_j g_ij x_ij/V, taken anew from the weights.
+    """
+    i, j, g, x, k = _pairs(rig, c)
+    total = np.zeros((c.n, 3))
+    np.add.at(total, i, g[:, None] * x)
+    lean = np.einsum("nab,nb->na", k, total)
+    tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * k.any(axis=(1, 2))[i]
+    dt = float(c.scale.dt)
+    rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
+    return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)
+
+
+def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
+    """i, j, g_ij/V and x_ij of all pairs, and K of all particles, in double precision."""
+    start, j = rig.neighbors.as_numpy(c.n)
+    i = np.repeat(np.arange(c.n), np.diff(start))
+    x = numbers(c.fluid.position, c.n)
+    k = tensors(numbers(c.fluid.correction, c.n))
+    return i, j, numbers(c.fluid.weight, len(j)) / SPACING**3, x[i] - x[j], k
+
+
+def _differences(i: Any, j: Any, factor: Float, n: int) -> sp.csr_matrix:
+    """Σ_j factor_ij (u_j − u_i) of one component u."""
+    others = sp.csr_matrix((factor, (i, j)), shape=(n, n))
+    return sp.csr_matrix(others - sp.diags(np.asarray(others.sum(axis=1)).reshape(-1)))

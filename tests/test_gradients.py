@@ -1,4 +1,4 @@
-"""The discrete gradient and its adjoint: exact for linear fields, momentum and torque free."""
+"""Gradients, bends and their adjoints: exact for linear fields, momentum and torque free."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from rigs import (
     Discretisation,
     Rig,
     assemble,
+    assemble_bends,
     jitter,
     lattice,
     mandel,
@@ -19,7 +20,7 @@ from rigs import (
 )
 
 from viscoil.compute import Mat3s, Vec3s, matrices, vectors, write
-from viscoil.solvers.operators import gradient
+from viscoil.solvers.operators import differences, gradient
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.velocity_kernels import load_direction, velocities_under_stress
@@ -40,6 +41,15 @@ def gradients(
         out[i] = gradient(periodic, scale, fluid, field, i)
 
 
+@qd.kernel(fastcache=True)
+def bends(
+    n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, field: Vec3s, out: Vec3s
+):
+    for i in range(n):
+        _rate, bend = differences(periodic, scale, fluid, field, i)
+        out[i] = bend
+
+
 class Body:
     """A body of particles at the start of a step, and its operators as the kernels have them."""
 
@@ -49,7 +59,9 @@ class Body:
         self.n = self.c.n
         self.position = numbers(self.c.fluid.position, self.n)
         self.correction = numbers(self.c.fluid.correction, self.n)
+        self.kept = self.correction.any(axis=1)  # has a gradient
         self.assembled: Discretisation = assemble(rig, self.c)
+        self.assembled_bends: Discretisation = assemble_bends(rig, self.c)
 
     def gradient(self, field: Float) -> Float:
         array, out = vectors(3, self.n), matrices(self.n)
@@ -58,13 +70,24 @@ class Body:
         gradients(self.n, self.c.periodic, self.c.scale, self.c.fluid, array, out)
         return numbers(out, self.n)
 
-    def force(self, stress: Float) -> Float:
-        """f(σ), N, from u = u* + Δt f/m at u* = 0."""
+    def bend(self, field: Float) -> Float:
+        """e/Δt, 1/s; 0 without a gradient, as `bend_constraint` has it."""
+        array, out = vectors(3, self.n), vectors(3, self.n)
+        write(array, field)
+        out.fill(np.nan)
+        bends(self.n, self.c.periodic, self.c.scale, self.c.fluid, array, out)
+        return np.asarray(numbers(out, self.n) * self.kept[:, None])
+
+    def force(self, stress: Float | None = None, bend: Float | None = None) -> Float:
+        """f(σ, μ), N, from u = u* + Δt f/m at u* = 0; μ is 0 without a gradient, as in a solve."""
         c = self.c
-        write(c.unknowns.direction, stress)
+        write(c.unknowns.direction, np.zeros((c.n, 6)) if stress is None else stress)
+        bend = np.zeros((c.n, 3)) if bend is None else bend
+        write(c.unknowns.bend_direction, bend * self.kept[:, None])
         c.unknowns.trial.fill(0.0)
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
+        c.unknowns.pull.fill(np.nan)
         load_direction(c.n, c.scale, c.fluid, c.unknowns)
         velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
         return np.asarray(numbers(c.unknowns.velocity, c.n) * self.rig.mass / DT)
@@ -96,6 +119,15 @@ def random_stress(n: int, seed: int = 0) -> Float:
     return np.random.default_rng(seed).normal(size=(n, 6))
 
 
+def random_bend(n: int, seed: int = 0) -> Float:
+    return np.random.default_rng(seed).normal(size=(n, 3))
+
+
+def condition(body: Body) -> Float:
+    """Of K, particle by particle where there is one: by how much it amplifies rounding."""
+    return np.asarray(np.linalg.cond(tensors(body.correction[body.kept])))
+
+
 @each
 def test_gradients_of_linear_fields_are_exact(bodies: dict[str, Body], kind: str) -> None:
     """Everywhere, also at free surfaces and corners, but where K was refused as singular.
@@ -107,7 +139,7 @@ def test_gradients_of_linear_fields_are_exact(bodies: dict[str, Body], kind: str
     body = bodies[kind]
     g = np.random.default_rng(1).normal(size=(3, 3))
     measured = body.gradient(body.position @ g.T + [1.0, -2.0, 0.5])
-    kept = body.correction.any(axis=1)
+    kept = body.kept
     assert kept.mean() > (0.9 if kind == "random" else 0.999)
     condition = np.linalg.cond(tensors(body.correction[kept]))
     error = np.abs(measured[kept] - g).max(axis=(1, 2))
@@ -122,7 +154,7 @@ def test_rigid_rotation_has_no_strain(bodies: dict[str, Body], kind: str) -> Non
     spin = np.array([3.0, -7.0, 5.0])
     measured = body.gradient(np.cross(spin, body.position - body.position.mean(axis=0)))
     strain = measured + np.swapaxes(measured, 1, 2)
-    kept = body.correction.any(axis=1)
+    kept = body.kept
     condition = np.linalg.cond(tensors(body.correction[kept]))[:, None, None]
     assert (np.abs(strain[kept]) <= 100.0 * EPS * condition * np.linalg.norm(spin)).all()
 
@@ -247,3 +279,124 @@ def test_inactive_materials_carry_nothing(compute: None) -> None:
     body = Body(Rig(lattice((4, 4, 4)), material=water))
     assert not body.correction.any()
     assert not body.force(random_stress(body.n)).any()
+
+
+@each
+def test_linear_fields_do_not_bend(bodies: dict[str, Body], kind: str) -> None:
+    """Σ_j g (1 + s·x) x = 0 by the choice of s, also at free surfaces and corners.
+
+    Rounding is that of the gradient, 140 ε amplified by K; b Σ g x/V and b s have no dimension and
+    are below 10.
+    """
+    body = bodies[kind]
+    g = np.random.default_rng(1).normal(size=(3, 3))
+    measured = np.abs(body.bend(body.position @ g.T + [1.0, -2.0, 0.5])).max(axis=1)
+    assert (measured[body.kept] <= 10.0 * 140.0 * EPS * condition(body)).all()
+    lean = np.linalg.norm(numbers(body.c.fluid.lean, body.n), axis=1)
+    assert SPACING * lean.max() > 0.1  # lopsided, so that something had to be taken away
+
+
+@each
+def test_kernels_agree_with_the_assembled_bends(bodies: dict[str, Body], kind: str) -> None:
+    """Bends and their forces against sparse matrices in double precision."""
+    body = bodies[kind]
+    u, mu = random_bend(body.n, 2).astype(np.float32), random_bend(body.n, 3)
+    expected = body.assembled_bends.strain @ u.reshape(-1).astype(np.float64) / DT
+    error = np.abs(body.bend(u).reshape(-1) - expected).max()
+    assert error <= 100.0 * EPS * np.abs(expected).max()
+    force = body.assembled_bends.force(mu.reshape(-1)).reshape(-1, 3)
+    assert np.abs(body.force(bend=mu) - force).max() <= 100.0 * EPS * np.abs(force).max()
+
+
+@each
+def test_bend_forces_are_minus_the_derivative_of_virtual_work(
+    bodies: dict[str, Body], kind: str
+) -> None:
+    """V/2 Σ μ·e(u)/Δt = −Σ u·f(μ), as V Σ σ:L = V/2 Σ σ:(L + Lᵀ): the same work, so A is symmetric.
+
+    Together with stresses: the kernels add both into one force.
+    """
+    body = bodies[kind]
+    stress, mu = random_stress(body.n, 1), random_bend(body.n, 1)
+    u = random_bend(body.n, 2).astype(np.float32)
+    rate, bent = body.gradient(u), body.bend(u)
+    products = np.concatenate([(tensors(stress) * rate).reshape(-1), 0.5 * (mu * bent).reshape(-1)])
+    power = np.einsum("na,na->", u, body.force(stress, mu))
+    size = SPACING**3 * np.abs(products).sum()
+    assert SPACING**3 * products.sum() == pytest.approx(-power, abs=10.0 * EPS * 30.0**0.5 * size)
+
+
+@each
+def test_bends_have_no_momentum_no_torque_and_no_mean_stress(
+    bodies: dict[str, Body], kind: str
+) -> None:
+    """Σ f = 0 because forces are opposite in pairs; Σ x ⊗ f = 0 because linear fields do not bend.
+
+    The force between two particles does not lie along their line, but the work of f in u = G x is
+    −V/2 Σ μ·e(G x)/Δt = 0 for every G: with an antisymmetric G there is no torque, with the others
+    no pull on the body as a whole. This holds for each μ_i alone, about any point, as Σ f = 0.
+    """
+    body = bodies[kind]
+    force = body.force(bend=random_bend(body.n, 6))
+    size = np.linalg.norm(force, axis=1)
+    assert np.abs(force.sum(axis=0)).max() <= 30.0 * EPS * np.sqrt((size**2).sum())
+    arm = body.position - body.position.mean(axis=0)
+    lever = np.sqrt(((np.linalg.norm(arm, axis=1) * size) ** 2).sum())
+    assert np.abs(arm.T @ force).max() <= 10.0 * EPS * condition(body).max() * lever
+    one = np.zeros((body.n, 3))
+    one[np.flatnonzero(body.kept)[0]] = [1.0, -2.0, 3.0]
+    force = body.force(bend=one)
+    lever = np.abs(arm).T @ np.abs(force)
+    assert (np.abs(arm.T @ force) <= 10.0 * EPS * condition(body).max() * lever).all()
+
+
+@each
+def test_the_bend_diagonal_is_that_of_the_matrix(bodies: dict[str, Body], kind: str) -> None:
+    """All three entries of a particle are the same; sums of squares of 1 + s·x."""
+    body = bodies[kind]
+    expected = body.assembled_bends.operator().diagonal().reshape(-1, 3)[body.kept]
+    measured = numbers(body.c.fluid.bend_diagonal, body.n)[body.kept]
+    rtol = 60.0 * EPS * condition(body).max()
+    np.testing.assert_allclose(expected, np.repeat(measured[:, None], 3, axis=1), rtol=rtol)
+
+
+@pytest.fixture(scope="module")
+def endless(compute: None) -> Body:
+    """A lattice without surfaces."""
+    length = 8 * SPACING
+    return Body(Rig(lattice((8, 8, 8), center=[0.5 * length] * 3), periodic=(length,) * 3))
+
+
+@pytest.mark.parametrize("axes", [(0,), (0, 1), (0, 1, 2)], ids=["layers", "rods", "checkerboard"])
+def test_bends_see_what_gradients_do_not(endless: Body, axes: tuple[int, ...]) -> None:
+    """Neighbours that move against each other along some axes.
+
+    By symmetry of the lattice there is no gradient. The bend is −2 b/V Σ g u over those that move
+    the other way; in layers −Σ g/V = −Σ g x²/(V d²) ≈ 1/d² over them makes that 2 b u/d².
+    """
+    index = np.floor(endless.position / SPACING).astype(int)
+    sign = (-1.0) ** index[:, list(axes)].sum(axis=1)
+    field = sign[:, None] * [1.0, -2.0, 3.0]
+    assert np.abs(endless.gradient(field)).max() * SPACING < 1e-3
+    bend = endless.bend(field) * SPACING
+    factor = (bend * field).sum() / (field * field).sum()
+    np.testing.assert_allclose(bend, factor * field, atol=1e-3)
+    print('FACTOR', axes, factor)
+    assert factor > 1.0
+
+
+@pytest.mark.parametrize("waves", [1, 2, 3, 4])
+def test_stress_and_bend_share_shear_waves(endless: Body, waves: int) -> None:
+    """Work of what one compliance gives, against 2 k² |u|²: it is that of second differences.
+
+    The gradient of a lattice sees sin(kd)/d of k, the bend (1 − cos kd)/d with b = √2 d, their
+    squares add up to 2 (1 − cos kd)/d². The bend is not corrected: −Σ g x²/V is 1.02, not 1.
+    """
+    kd = 2.0 * np.pi * waves / 8.0
+    field = np.zeros((endless.n, 3))
+    field[:, 1] = np.sin(kd * (endless.position[:, 0] / SPACING - 0.25))
+    rate = endless.gradient(field)
+    strain = rate + np.swapaxes(rate, 1, 2)
+    work = (strain**2).sum() + (endless.bend(field) ** 2).sum()
+    share = work * SPACING**2 / (2.0 * (field**2).sum())
+    assert share == pytest.approx(2.0 * (1.0 - np.cos(kd)), rel=0.05)

@@ -47,8 +47,8 @@ def scene(settings: dict[str, Any]) -> dict[str, Any]:
         "FluidBlocks": [
             {
                 "denseMode": 0,
-                "start": [left, 0.0, -0.5 * block[2]],
-                "end": [left + block[0], block[1], 0.5 * block[2]],
+                "start": [left + settings["spacing"], settings["spacing"], -0.5 * block[2]],
+                "end": [left + settings["spacing"] + block[0], settings["spacing"] + block[1], 0.5 * block[2]],
             }
         ],
     }

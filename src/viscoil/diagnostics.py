@@ -30,6 +30,7 @@ def _diagnose(
     position: Vec3s,
     velocity: Vec3s,
     material: Ints,
+    alive: Ints,
     density: Floats,
     sums: Doubles,
 ):
@@ -45,6 +46,8 @@ def _diagnose(
             u = qd.cast(velocity[i], qd.f64)
             square = u.dot(u)
             # comparisons with a NaN are false, so this finds infinities and NaNs alike
+            if alive[i] == 0:
+                continue
             if not (x.norm_sqr() + square < 1e30):
                 broken += 1.0
             else:
@@ -61,7 +64,7 @@ def _diagnose(
 
 
 class Diagnostics:
-    """Measures particles; keeps its scratch between calls."""
+    """Measures the particles that are alive; keeps its scratch between calls."""
 
     def __init__(self) -> None:
         self._sums: Any = scalars(qd.f64, 1)
@@ -73,7 +76,7 @@ class Diagnostics:
             self._sums = scalars(qd.f64, rows * QUANTITIES)
         _diagnose(
             n, volume, particles.array("position"), particles.array("velocity"),
-            particles.array("material"), density, self._sums,
+            particles.array("material"), particles.alive, density, self._sums,
         )  # fmt: skip
         table = view(self._sums, rows * QUANTITIES).reshape(rows, QUANTITIES)
         total = table.sum(axis=0) if rows else np.zeros(QUANTITIES)

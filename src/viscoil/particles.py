@@ -150,8 +150,8 @@ class Particles:
     def reorder(self, order: Any, survivors: int) -> None:
         """Puts particle order[i] at place i and cuts off everything past `survivors`."""
         for name, kind in self.kinds.items():
-            spare = self._spare.setdefault((kind.dtype, kind.width), kind.allocate(0))
-            if spare.shape[0] < self.capacity:
+            spare = self._spare.get((kind.dtype, kind.width))
+            if spare is None or spare.shape[0] < self.capacity:
                 spare = kind.allocate(self.capacity)
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
             self._spare[kind.dtype, kind.width] = self._arrays[name]

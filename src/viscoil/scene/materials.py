@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import Strict, model_serializer, model_validator
 
-from viscoil.scene._base import Color, Model, NonNegative, Positive, reject
+from viscoil.scene._base import Color, Model, NonNegative, Positive, Unit, reject
 from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
 
@@ -57,6 +57,8 @@ class Material(Model, json_schema_extra=_as_input_schema):
     """Compliance of Barreiro et al. 2017, beside relaxation_time; depends on spacing and step."""
     color: Color = DEFAULT_COLOR
     """Red, green and blue from 0 to 1, used by the preview."""
+    transmission: Unit = 0.35
+    """Share of light that passes a thin layer, used by the preview; 0 is opaque, 1 is clear."""
 
     @classmethod
     def from_preset(cls, name: str) -> "Material":
@@ -97,7 +99,7 @@ class Material(Model, json_schema_extra=_as_input_schema):
             "viscoelastic": TRIPLE,
             "elastic": ("modulus", "relaxation_time"),
         }
-        keys = ("density", *rheology[self.kind], "solvent_viscosity", "color")
+        keys = ("density", *rheology[self.kind], "solvent_viscosity", "color", "transmission")
         return {key: getattr(self, key) for key in keys}
 
 

@@ -68,7 +68,7 @@ def sentences(
 ) -> list[str]:
     """One sentence for each error and each further problem, in the order of the file."""
     found: dict[tuple[Location, str], int] = {}
-    for item in _causes(error, data):
+    for item in _causes(error.errors(include_url=False), data):
         subject, predicate = _describe(item, without_tags(item["loc"]), data)
         found.setdefault((subject, predicate), places.line(subject))
     for path, text, value in problems:
@@ -77,9 +77,23 @@ def sentences(
     return [_sentence(places.name(path), path, predicate) for path, predicate in ordered]
 
 
-def _causes(error: ValidationError, data: Mapping[str, Any]) -> list[ErrorDetails]:
+def table_sentences(
+    error: ValidationError, path: tuple[str, ...], table: Mapping[str, Any]
+) -> list[str]:
+    """One sentence for each error in a table that came from no file; `path` is where it belongs."""
+    data: Mapping[str, Any] = table
+    for part in reversed(path):
+        data = {part: data}
+    errors = error.errors(include_url=False)
+    for item in errors:
+        item["loc"] = (*path, *item["loc"])
+    found = [_describe(item, item["loc"], data) for item in _causes(errors, data)]
+    return [f"{'.'.join(map(str, where))} {predicate}" for where, predicate in found]
+
+
+def _causes(errors: Sequence[ErrorDetails], data: Mapping[str, Any]) -> list[ErrorDetails]:
     """The errors without those that only follow from another one."""
-    errors = [e for e in error.errors(include_url=False) if e["type"] != _FOLLOWS]
+    errors = [e for e in errors if e["type"] != _FOLLOWS]
     unknown = [without_tags(e["loc"]) for e in errors if e["type"] == "extra_forbidden"]
     meant = {(*p[:-1], nearest(str(p[-1]), keys_of(p[:-1], data))) for p in unknown}
     return [e for e in errors if e["type"] != "missing" or without_tags(e["loc"]) not in meant]

@@ -36,7 +36,7 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 
 @qd.func
 def bend_length(scale: Scale) -> qd.f32:
-    """b/2 = d/√2, m: with it a wave of four spacings meets the viscosity that a long one does."""
+    """b/2 = d/√2, m: gradient and bend of a shear wave on a lattice then make up second differences."""
     return 0.70710678 * scale.spacing
 
 

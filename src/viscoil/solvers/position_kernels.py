@@ -3,7 +3,7 @@
 
 import quadrants as qd
 
-from viscoil.compute import Doubles, vec3, vec6
+from viscoil.compute import Doubles, vec6
 from viscoil.constraints.conformation import (
     convect,
     implicit_euler,
@@ -21,10 +21,9 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 
 @qd.kernel(fastcache=True)
 def clear_direction(n: qd.i32, unknowns: Unknowns):
-    """The position projection adds up its Δσ here, and has no bends."""
+    """The position projection adds up its Δσ here."""
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
-        unknowns.bend_residual[i] = vec3(0.0)
 
 
 @qd.kernel(fastcache=True)

@@ -28,10 +28,11 @@ def jacobi_update(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """σ += Δσ = β/n z, loaded; `residual` keeps r and `direction` adds up the Δσ."""
+    """σ += Δσ = β/n z, loaded; `residual` keeps r and `direction` adds up the Δσ. No bends."""
     r = constraint(strain, unknowns.stress[i], materials, fluid, i)
     step = relaxation_factor(beta, fluid, i) * precondition(r, materials, fluid, i)
     unknowns.residual[i] = r
+    unknowns.bend_residual[i] = vec3(0.0)
     unknowns.stress[i] = unknowns.stress[i] + step
     unknowns.direction[i] = unknowns.direction[i] + step
     load(step, vec3(0.0), scale, fluid, unknowns, i)
