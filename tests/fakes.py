@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+import viscoil
 from viscoil.errors import DivergedError
 from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
 from viscoil.scene import Scene
 
 STEPS_PER_FRAME = 3
+# For commands in other folders: a relative path to the source would not lead there.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(viscoil.__file__).parents[1])}
 
 
 class FakeSimulation:
@@ -24,8 +27,9 @@ class FakeSimulation:
         self.spacing = scene.simulation.spacing
         self.fps = scene.simulation.fps
         self.steps = 0
-        self.position = np.zeros((5, 3), dtype=np.float32)
+        self.position: Array = np.zeros((5, 3), dtype=np.float32)
         self.plan = plan
+        self.notes: list[str] = plan.get("notes", [])
         if checkpoint is not None:
             with np.load(checkpoint) as file:
                 self.steps, self.position = int(file["steps"]), file["position"]
@@ -39,6 +43,8 @@ class FakeSimulation:
         return self.steps / (self.fps * STEPS_PER_FRAME)
 
     def step(self) -> Mapping[str, Any]:
+        if self.steps % STEPS_PER_FRAME == 0:
+            self.good = self.steps, self.position
         self.steps += 1
         time.sleep(self.plan.get("seconds", 0.0))
         random = np.random.default_rng(self.steps)
@@ -47,7 +53,9 @@ class FakeSimulation:
             for _ in range(self.plan.get("times", 1)):
                 os.kill(os.getpid(), self.plan.get("signal", signal.SIGINT))
         if self.steps == self.plan.get("diverge_at"):
-            raise DivergedError("a particle is faster than sound")
+            where = f"step {self.steps}, t = {self.time:.6g} s"
+            self.steps, self.position = self.good
+            raise DivergedError(f"the simulation diverged at {where} (faster than sound)")
         bad = self.steps == self.plan.get("nan_at")
         return {
             "step": self.steps,

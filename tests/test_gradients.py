@@ -42,9 +42,7 @@ def gradients(
 
 
 @qd.kernel(fastcache=True)
-def bends(
-    n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, field: Vec3s, out: Vec3s
-):
+def bends(n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, field: Vec3s, out: Vec3s):
     for i in range(n):
         _rate, bend = differences(periodic, scale, fluid, field, i)
         out[i] = bend
@@ -372,7 +370,8 @@ def test_bends_see_what_gradients_do_not(endless: Body, axes: tuple[int, ...]) -
     """Neighbours that move against each other along some axes.
 
     By symmetry of the lattice there is no gradient. The bend is −2 b/V Σ g u over those that move
-    the other way; in layers −Σ g/V = −Σ g x²/(V d²) ≈ 1/d² over them makes that 2 b u/d².
+    the other way; in layers −Σ g/V = −Σ g x²/(V d²) ≈ 1/d² over them makes that 2 b u/d²,
+    that is 2.8 u/d; the other patterns have more.
     """
     index = np.floor(endless.position / SPACING).astype(int)
     sign = (-1.0) ** index[:, list(axes)].sum(axis=1)
@@ -381,8 +380,7 @@ def test_bends_see_what_gradients_do_not(endless: Body, axes: tuple[int, ...]) -
     bend = endless.bend(field) * SPACING
     factor = (bend * field).sum() / (field * field).sum()
     np.testing.assert_allclose(bend, factor * field, atol=1e-3)
-    print('FACTOR', axes, factor)
-    assert factor > 1.0
+    assert factor > 2.5
 
 
 @pytest.mark.parametrize("waves", [1, 2, 3, 4])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import FakeSimulation, make
+from fakes import ENVIRONMENT, FakeSimulation, make
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.runner import run
@@ -106,8 +106,15 @@ def test_the_last_two_checkpoints_are_kept(scene: Scene, tmp_path: Path) -> None
 
 def test_no_checkpoint_before_it_is_time(scene: Scene, tmp_path: Path) -> None:
     with pytest.raises(DivergedError):
-        run(scene, tmp_path / "out", quiet=True, make=make(diverge_at=11))
+        run(scene, tmp_path / "out", quiet=True, make=make(nan_at=11))
     assert not (tmp_path / "out" / "checkpoints").exists()
+
+
+def test_notes_are_shown(scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(scene, tmp_path / "out", make=make(notes=["3 particles are left out"]))
+    assert capsys.readouterr().out.splitlines()[0] == "note: 3 particles are left out"
+    run(scene, tmp_path / "quiet", quiet=True, make=make(notes=["3 particles are left out"]))
+    assert "left out" not in capsys.readouterr().out
 
 
 class TestStopping:
@@ -145,7 +152,7 @@ class TestStopping:
         run(scene, tmp_path / "whole", quiet=True, make=make())
         out = tmp_path / "out"
         with pytest.raises(DivergedError):
-            run(scene, out, quiet=True, checkpoint_seconds=0, make=make(diverge_at=11))
+            run(scene, out, quiet=True, checkpoint_seconds=0, make=make(nan_at=11))
         for step in checkpoints(out)[1:]:
             (out / "checkpoints" / f"step_{step:09}.npz").unlink()
         run(scene, out, resume=True, quiet=True, make=make())
@@ -158,11 +165,19 @@ class TestDivergence:
         with pytest.raises(DivergedError) as caught:
             run(scene, tmp_path / "out", quiet=True, make=make(diverge_at=5))
         assert str(caught.value) == (
-            "the simulation diverged at step 5 (t = 0.0555556 s; a particle is faster than "
-            "sound): try a smaller simulation.max_time_step (or time_step), "
-            "or more solver.velocity_iterations"
+            "the simulation diverged at step 5, t = 0.0555556 s (faster than sound): "
+            "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
         )
         assert state(tmp_path / "out") == "diverged"
+
+    def test_the_last_good_state_is_kept(self, scene: Scene, tmp_path: Path) -> None:
+        run(scene, tmp_path / "whole", quiet=True, make=make())
+        out = tmp_path / "out"
+        with pytest.raises(DivergedError):
+            run(scene, out, quiet=True, make=make(diverge_at=11))
+        assert checkpoints(out) == [9]
+        run(scene, out, resume=True, quiet=True, make=make())
+        assert positions(out) == positions(tmp_path / "whole")
 
     def test_figures_that_are_no_numbers(self, scene: Scene, tmp_path: Path) -> None:
         with pytest.raises(DivergedError, match="density_error_mean is nan"):
@@ -231,7 +246,7 @@ class TestResume:
 
     def test_without_a_checkpoint_it_starts_again(self, scene: Scene, tmp_path: Path) -> None:
         with pytest.raises(DivergedError):
-            run(scene, tmp_path, quiet=True, make=make(diverge_at=8))
+            run(scene, tmp_path, quiet=True, make=make(nan_at=8))
         run(scene, tmp_path, resume=True, quiet=True, make=make())
         assert stat_steps(tmp_path) == list(range(1, 13))
 
@@ -267,7 +282,9 @@ class TestCommand:
         fake = str(Path(__file__).parent / "fakes.py")
         command = [sys.executable, fake, json.dumps(plan), "run", "drop.toml", *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=folder)
+        return subprocess.Popen(
+            command, stdout=pipe, stderr=pipe, text=True, cwd=folder, env=ENVIRONMENT
+        )
 
     def finish(self, folder: Path, *arguments: str, **plan: Any) -> tuple[int, str, str]:
         process = self.start(folder, *arguments, **plan)

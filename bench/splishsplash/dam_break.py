@@ -1,11 +1,14 @@
 """SPlisHSPlasH's side of bench/peer.py; runs in the virtual environment that has it.
 
-dam_break.py SETTINGS prints one line of JSON. SETTINGS is JSON too: see bench/peer.py.
+    dam_break.py SETTINGS FOLDER
+
+SETTINGS is JSON, as bench/peer.py writes it. After each chunk of steps a line of JSON goes to
+standard output and a line is awaited on standard input, so that both programs can take turns.
 """
 
 import json
+import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -13,23 +16,25 @@ from typing import Any
 import numpy as np
 import pysplishsplash as sph
 
+Settings = dict[str, Any]
+PBF, VOLUME_MAPS = 2, 2  # numbers of methods in its scene files
 
-def scene(settings: dict[str, Any]) -> dict[str, Any]:
-    """Its dam break, with the tank, the block and the solver that we are asked for."""
-    tank, block = settings["tank"], settings["block"]
-    left, back = -0.5 * tank[0], -0.5 * tank[2]
+
+def scene(s: Settings) -> dict[str, Any]:
+    """Its own dam break with our tank, block and solver; the block starts a spacing off the walls."""
+    tank, counts, d = s["tank"], s["counts"], s["spacing"]
+    start = [d - 0.5 * tank[0], d, -0.5 * (counts[2] + 1) * d]
+    end = [a + (count + 1.1) * d for a, count in zip(start, counts, strict=True)]
+    iterations = {"minIterations": s["iterations"], "maxIterations": s["iterations"]}
     return {
         "Configuration": {
-            "particleRadius": 0.5 * settings["spacing"],
-            "simulationMethod": 2,  # PBF
+            "particleRadius": 0.5 * d,
+            "simulationMethod": PBF,
             "gravitation": [0, -9.81, 0],
-            "timeStepSize": settings["time_step"],
+            "timeStepSize": s["time_step"],
             "cflMethod": 0,
-            "boundaryHandlingMethod": 2,  # volume maps, as in its own dam break
-            "PBF": {
-                "minIterations": settings["iterations"],
-                "maxIterations": settings["iterations"],
-            },
+            "boundaryHandlingMethod": VOLUME_MAPS,
+            "PBF": iterations,
         },
         "Materials": [{"id": "Fluid", "density0": 1000, "viscosityMethod": 0}],
         "RigidBodies": [
@@ -44,46 +49,65 @@ def scene(settings: dict[str, Any]) -> dict[str, Any]:
                 "mapResolution": [40, 20, 20],
             }
         ],
-        "FluidBlocks": [
-            {
-                "denseMode": 0,
-                "start": [left + settings["spacing"], settings["spacing"], -0.5 * block[2]],
-                "end": [left + settings["spacing"] + block[0], settings["spacing"] + block[1], 0.5 * block[2]],
-            }
-        ],
+        "FluidBlocks": [{"denseMode": 0, "start": start, "end": end}],
     }
 
 
-def main() -> None:
-    print(json.dumps(scene(json.loads(sys.argv[1]))))
-    s = json.loads(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-        f = Path(folder) / "scene.json"
-        f.write_text(json.dumps(scene(s)))
-        base = sph.Exec.SimulatorBase()
-        base.init(sceneFile=str(f), useGui=False, initialPause=False, useCache=False, outputDir=folder)
-        base.initSimulation()
-        sim = sph.Simulation.getCurrent()
-        K = sph.Simulation
-        sim.setValueInt(K.KERNEL_METHOD, K.ENUM_KERNEL_CUBIC); sim.setValueInt(K.GRAD_KERNEL_METHOD, K.ENUM_GRADKERNEL_CUBIC)
-        print(sim.getValueInt(K.KERNEL_METHOD), K.ENUM_KERNEL_CUBIC, K.ENUM_KERNEL_PRECOMPUTED_CUBIC)
-        ts = sim.getTimeStep(); print(type(ts), [a for a in dir(ts) if a.isupper()], dir(ts))
-        m = sim.getFluidModel(0); print(dir(m), m.numActiveParticles(), m.getMass(0), 1000*s["spacing"]**3)
-        print([m.getField(i).name for i in range(m.numberOfFields())], sim.getSupportRadius())
-        x = np.array(m.getPosition0(0)); print(x.dtype, x)
-        times = []
-        def cb():
-            now = time.perf_counter(); times.append(now)
-            n = m.numActiveParticles()
-            if len(times) % 10 == 0:
-                print(type(sim.getTimeStep()), sim.getTimeStep().getNumIterations(), sim.getTimeStep().getValueUInt(sim.getTimeStep().MAX_ITERATIONS), sim.getValueInt(K.KERNEL_METHOD), sim.getValueInt(K.GRAD_KERNEL_METHOD), m.getMass(0)/1000/s['spacing']**3, sph.TimeManager.getCurrent().getTimeStepSize(), sim.zSortEnabled())
-                rho = np.array([m.getDensity(i) for i in range(n)])
-                X = np.array([m.getPosition(i) for i in range(0,n,10)])
-                print(len(times), np.maximum(rho/1000-1,0).mean(), rho.min(), rho.max(), X.min(0), X.max(0), (times[-1]-times[-2])/n*1e9, flush=True)
-                times[-1] = time.perf_counter()
-        base.setTimeStepCB(cb)
-        base.setValueFloat(base.STOP_AT, s["steps"] * s["time_step"])
-        base.runSimulation()
-        base.cleanup()
+def open_scene(s: Settings, folder: Path) -> Any:
+    """The simulator, ready to run, with the cubic spline, which choosing PBF has replaced."""
+    path = folder / "scene.json"
+    path.write_text(json.dumps(scene(s)))
+    base = sph.Exec.SimulatorBase()
+    base.init(sceneFile=str(path), useGui=False, initialPause=False, outputDir=str(folder))
+    base.initSimulation()
+    simulation, kinds = sph.Simulation.getCurrent(), sph.Simulation
+    simulation.setValueInt(kinds.KERNEL_METHOD, kinds.ENUM_KERNEL_CUBIC)
+    simulation.setValueInt(kinds.GRAD_KERNEL_METHOD, kinds.ENUM_GRADKERNEL_CUBIC)
+    base.setValueFloat(base.STOP_AT, 1e9)  # bench/peer.py ends it
+    return base
 
-main()
+
+def check(s: Settings) -> None:
+    """Its parameters are easily overridden by one another, so they are read back."""
+    simulation, kinds = sph.Simulation.getCurrent(), sph.Simulation
+    assert isinstance(simulation.getTimeStep(), sph.TimeStepPBF)
+    assert simulation.getTimeStep().getNumIterations() == s["iterations"]
+    assert simulation.getValueInt(kinds.KERNEL_METHOD) == kinds.ENUM_KERNEL_CUBIC
+    assert simulation.getValueInt(kinds.GRAD_KERNEL_METHOD) == kinds.ENUM_GRADKERNEL_CUBIC
+    assert abs(sph.TimeManager.getCurrent().getTimeStepSize() - s["time_step"]) < 1e-6
+
+
+def main() -> None:
+    s, folder = json.loads(sys.argv[1]), Path(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # its own messages go elsewhere
+    base = open_scene(s, folder)
+    fluid = sph.Simulation.getCurrent().getFluidModel(0)
+    seconds: list[float] = []
+    begin = time.perf_counter()
+
+    def after_step() -> None:
+        nonlocal begin
+        seconds.append(time.perf_counter() - begin)
+        if len(seconds) == s["chunk"]:
+            check(s)
+            n = fluid.numActiveParticles()
+            density = np.array([fluid.getDensity(i) for i in range(n)]) / 1000.0
+            chunk = {
+                "particles": n,
+                "mass": fluid.getMass(0),
+                "seconds": seconds,
+                "density_error": float(np.maximum(density - 1.0, 0.0).mean()),
+            }
+            print(json.dumps(chunk), file=answers, flush=True)
+            seconds.clear()
+            if not sys.stdin.readline():
+                os._exit(0)  # its own way out takes as long as its way in
+        begin = time.perf_counter()
+
+    base.setTimeStepCB(after_step)
+    base.runSimulation()
+
+
+if __name__ == "__main__":
+    main()

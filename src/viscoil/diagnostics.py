@@ -41,13 +41,13 @@ def _diagnose(
         momentum = qd.Vector([0.0, 0.0, 0.0], qd.f64)
         angular = qd.Vector([0.0, 0.0, 0.0], qd.f64)
         for i in range(block_begin(b), block_end(b, n)):
+            if alive[i] == 0:
+                continue
             m = qd.cast(density[material[i]] * volume, qd.f64)
             x = qd.cast(position[i], qd.f64)
             u = qd.cast(velocity[i], qd.f64)
             square = u.dot(u)
             # comparisons with a NaN are false, so this finds infinities and NaNs alike
-            if alive[i] == 0:
-                continue
             if not (x.norm_sqr() + square < 1e30):
                 broken += 1.0
             else:

@@ -4,7 +4,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from viscoil.outputs.protocol import Snapshot
 
 CHECKPOINT_SECONDS = 30.0
+WHAT_TO_TRY = (
+    "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
+)
 
 
 class Simulation(Protocol):
@@ -40,8 +43,15 @@ class Simulation(Protocol):
     def steps(self) -> int:
         """Steps taken since the start of the scene."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know about the start of the scene, one sentence each."""
+
     def step(self) -> Mapping[str, Any]:
-        """Take one time step; its statistics."""
+        """Take one time step; its statistics.
+
+        Raises DivergedError, which says where, and is then in the last good state.
+        """
 
     def snapshot(self) -> "Snapshot":
         """The present state in plain arrays."""
@@ -95,6 +105,9 @@ def run(
     build = make or _make_simulation
     simulation = build(scene, arch=arch, threads=threads, checkpoint=checkpoint)
     recorder = Recorder(_open(folder, simulation, overwrite), scene, arch, threads)
+    if not quiet:
+        for note in simulation.notes:
+            print(f"note: {note}", flush=True)
     display = progress.choose(simulation.frame, scene.frames, quiet)
     with _closing(recorder, display), _stop_signals() as stopped:
         _drive(simulation, scene.frames, recorder, display, checkpoint_seconds, stopped)
@@ -169,9 +182,10 @@ def _step(simulation: Simulation, recorder: "Recorder", display: progress.Progre
     frame = simulation.frame
     try:
         stats = simulation.step()
-        _check_finite(stats)
     except DivergedError as error:
-        raise DivergedError(_diverged_text(simulation, str(error))) from error
+        recorder.checkpoint(simulation)
+        raise DivergedError(f"{error}: {WHAT_TO_TRY}") from error
+    _check_finite(stats)
     recorder.step(stats)
     if simulation.frame != frame:
         recorder.frame(simulation.snapshot())
@@ -181,15 +195,10 @@ def _step(simulation: Simulation, recorder: "Recorder", display: progress.Progre
 def _check_finite(stats: Mapping[str, Any]) -> None:
     for key in ("kinetic_energy", "density_error_mean", "density_error_max"):
         if key in stats and not math.isfinite(stats[key]):
-            raise DivergedError(f"{key} is {stats[key]}")
-
-
-def _diverged_text(simulation: Simulation, reason: str) -> str:
-    return (
-        f"the simulation diverged at step {simulation.steps} (t = {simulation.time:.6g} s; "
-        f"{reason}): try a smaller simulation.max_time_step (or time_step), "
-        "or more solver.velocity_iterations"
-    )
+            where = f"step {stats['step']}, t = {stats['time']:.6g} s"
+            raise DivergedError(
+                f"the simulation diverged at {where} ({key} is {stats[key]}): {WHAT_TO_TRY}"
+            )
 
 
 def _stopped_text(simulation: Simulation, frames: int) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import quadrants as qd
 
 from viscoil import compute, memory
@@ -30,6 +31,7 @@ from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
 from viscoil.particles import ChannelKind, Particles
 from viscoil.sampling import seed
 from viscoil.scene import Bounds, Material, Scene
+from viscoil.scene.changes import changed_material
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.dcpbd import DCPBD, StepReport
 from viscoil.solvers.tables import Materials
@@ -101,6 +103,7 @@ class Simulation:
         self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
         self._last_step = 0.0
+        self._removed = 0  # in the last step; they are dropped by the next one
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         self._diagnosis = self._measure()
@@ -127,7 +130,8 @@ class Simulation:
     def step(self, dt: float | None = None) -> dict[str, Any]:
         """Advances by one time step (s; by default as the scene says) and returns its figures.
 
-        Raises DivergedError and goes back to the last finished frame if the step went wrong.
+        Raises DivergedError and goes back to the last finished frame if the step went wrong. What
+        the user has changed since stays: gravity, materials, and added channels (with zeros).
         """
         settings = self.scene.simulation
         if dt is None:
@@ -139,7 +143,10 @@ class Simulation:
         report = self._solve(dt)
         self._advance_clock(dt)
         self._check(dt)
-        self._remove()
+        if self._remove():
+            self._diagnosis = self._measure()
+        if self.time == self.frame / self.scene.simulation.fps:
+            self._good = self._state()
         return self._figures(dt, report)
 
     def material(self, name: str) -> Material:
@@ -149,20 +156,19 @@ class Simulation:
     def set_material(self, name: str, **values: float) -> None:
         """Changes parameters of a material from the next step on, as they are called in a scene."""
         index = self._material_index(name)
-        given = self._materials.materials[index].minimal()
-        # viscosity = modulus x relaxation time: of the three, what is given decides
-        if values.keys() & {"modulus", "relaxation_time", "viscosity"}:
-            given.pop("modulus" if "viscosity" in values else "viscosity", None)
-        self._materials.materials[index] = Material.model_validate({**given, **values})
+        materials = self._materials.materials
+        materials[index] = changed_material(name, materials[index], values)
 
     def snapshot(self) -> Snapshot:
-        """The present state in plain arrays, copied."""
+        """The present state in plain arrays, copied, without particles that were just removed."""
+        p, alive = self.particles, self._alive()
+        kept = slice(None) if alive.all() else alive
         return Snapshot(
             frame=self.frame,
             time=self.time,
-            channels={name: np.array(self.particles[name]) for name in self.particles},
+            channels={name: np.array(p[name][kept]) for name in p},
             materials=[
-                MaterialLook(name, material.color)
+                MaterialLook(name, material.color, material.transmission)
                 for name, material in zip(
                     self._material_names, self._materials.materials, strict=True
                 )
@@ -206,13 +212,23 @@ class Simulation:
         elif self._diagnosis.max_speed > limit:
             reason = f"a particle moves at {self._diagnosis.max_speed:.3g} m/s"
         else:
-            if self.time == self.frame / self.scene.simulation.fps:
-                self._good = self._state()
             return
-        step, time = self.steps, self.time
+        where = f"step {self.steps}, t = {self.time:.6g} s"
+        self._go_back()
+        raise DivergedError(f"the simulation diverged at {where} ({reason})")
+
+    def _go_back(self) -> None:
+        """To the last finished frame, with the channels that were added since."""
+        kinds = self.particles.kinds
         self._load_state(*self._good)
+        for name, kind in kinds.items():
+            if name not in self.particles:
+                self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
-        raise DivergedError(f"{reason} after step {step}, t = {time:.6g} s")
+
+    def _alive(self) -> npt.NDArray[np.bool_]:
+        """Which particles were not removed after the last step."""
+        return np.asarray(compute.view(self.particles.alive, self.particles.count) != 0)
 
     def _measure(self) -> Diagnosis:
         table = self._materials.table
@@ -224,7 +240,7 @@ class Simulation:
             "step": self.steps,
             "time": self.time,
             "dt": dt,
-            "particles": self.particles.count,
+            "particles": self.particles.count - self._removed,
             "velocity_iterations": report.velocity.iterations if report else 0,
             "position_iterations": report.position.iterations if report else 0,
             "density_error_mean": report.density.mean if report else 0.0,
@@ -261,14 +277,17 @@ class Simulation:
                     }
                 )
 
-    def _remove(self) -> None:
-        """Marks what has left or grown too old; the next sort drops it."""
+    def _remove(self) -> bool:
+        """Marks what has left or grown too old, and says if any did; the next sort drops it."""
         settings, p = self.scene.simulation, self.particles
         if settings.kill_bounds is not None and p.count:
             box: Bounds = settings.kill_bounds
             _kill_outside(p.count, *box.min, *box.max, p.array("position"), p.alive)
         if settings.max_age is not None and p.count:
             _kill_born_before(p.count, self.time - settings.max_age, p.array("birth"), p.alive)
+        may_remove = settings.kill_bounds is not None or settings.max_age is not None
+        self._removed = int(np.count_nonzero(~self._alive())) if may_remove else 0
+        return self._removed > 0
 
     def _material_index(self, name: str) -> int:
         if name not in self._material_names:
@@ -303,6 +322,8 @@ class Simulation:
             "next_id": p.next_id,
             "layers": list(self._layers),
             "channels": kinds,
+            "gravity": [float(g) for g in self.gravity],
+            "materials": [material.minimal() for material in self._materials.materials],
         }
         return arrays, metadata
 
@@ -325,6 +346,11 @@ class Simulation:
     def _restore(self, path: Path | str) -> Particles:
         saved = load_checkpoint(path)
         try:
+            x, y, z = saved.metadata["gravity"]
+            self.gravity = (x, y, z)
+            self._materials = Materials(
+                [Material.model_validate(table) for table in saved.metadata["materials"]]
+            )
             return self._load_state(saved.arrays, saved.metadata)
         except (KeyError, ValueError) as error:
             raise ResumeError(f"{path} lacks {error}: it was written by another version") from error

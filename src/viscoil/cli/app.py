@@ -100,10 +100,14 @@ def check(
     overrides
         Change a value of the scene, such as --set simulation.spacing=0.01 (repeatable).
     """
-    from viscoil.cli.listings import scene_summary
+    from viscoil import memory
+    from viscoil.cli.listings import scene_summary, start_lines
     from viscoil.scene import Scene
 
-    print(scene_summary(Scene.load(scene, overrides or ())))
+    checked = Scene.load(scene, overrides or ())
+    summary = scene_summary(checked)
+    memory.check(checked)
+    print("\n".join([summary, *start_lines(checked)]))
 
 
 @app.command

@@ -58,6 +58,17 @@ def scene_summary(scene: Scene) -> str:
     )
 
 
+def start_lines(scene: Scene) -> Iterator[str]:
+    """How the scene would start; raises SceneError if fluids are in each other's way."""
+    from viscoil.colliders import ColliderSet
+    from viscoil.sampling import seed
+
+    start = seed(scene, ColliderSet(scene.colliders))
+    yield f"  {len(start.position)} particles at the start"
+    for note in start.notes:
+        yield f"  note: {note}"
+
+
 def _counts(scene: Scene) -> str:
     groups: Iterable[tuple[str, int]] = (
         ("body of fluid|bodies of fluid", len(scene.fluids)),

@@ -35,7 +35,12 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "olive-oil": Preset(
             "Olive oil at 20 °C.",
             "typical handbook value: 911 kg/m³, 84 mPa s",
-            {"density": 911.0, "viscosity": 0.084, "color": (0.72, 0.68, 0.15), "transmission": 0.6},
+            {
+                "density": 911.0,
+                "viscosity": 0.084,
+                "color": (0.72, 0.68, 0.15),
+                "transmission": 0.6,
+            },
         ),
         "honey": Preset(
             "Runny honey at 20 °C.",
@@ -139,7 +144,12 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "lava": Preset(
             "Basaltic lava at about 1150 °C.",
             "typical handbook value: 2650 kg/m³, 100 to 1000 Pa s",
-            {"density": 2650.0, "viscosity": 200.0, "color": (0.9, 0.25, 0.05), "transmission": 0.0},
+            {
+                "density": 2650.0,
+                "viscosity": 200.0,
+                "color": (0.9, 0.25, 0.05),
+                "transmission": 0.0,
+            },
         ),
     }
 )

@@ -10,9 +10,10 @@ momentum is kept to round-off, and free of torque about x⁰, because Σ_j g_ij 
 A gradient taken at the particles does not see the shortest waves, in which neighbours move against
 each other: a fluid could flow in them without viscosity, and once it has lost its lattice it does (it
 kept half its viscosity). So each particle has a second constraint, on what its neighbours do beyond
-the linear field, e_i = b Δt/V_i Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i), with the lean s_i = K_i Σ_j g_ij x_ij/V_i
-that makes it vanish for linear fields, the length b = √2 d, and the compliance of the material.
-Its multiplier is called bend, μ. The paper has nothing like it.
+the linear field, e_i = b Δt/V_i Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i), with the lean
+s_i = K_i Σ_j g_ij x_ij/V_i that makes it vanish for linear fields (so its forces have no torque and
+no mean stress), the length b = √2 d, and the compliance of the material. Its multiplier is called
+bend, μ. The paper has nothing like it.
 
 All passes gather: two loops (differences, then forces) and no atomics.
 """
@@ -202,9 +203,7 @@ def gradient(
 
 
 @qd.func
-def load(
-    stress: vec6, bend: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32
-):
+def load(stress: vec6, bend: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32):
     """Stores what `stress_force` needs of σ and μ: T = σ K + (b/2) μ ⊗ s, and the pull (b/2) μ."""
     pull = bend_length(scale) * bend
     traction = to_matrix(stress) @ to_matrix(fluid.correction[i])

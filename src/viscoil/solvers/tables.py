@@ -76,8 +76,8 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     Both together are again one constraint, of compliance 1/a = 1/a_p + η_s/Δt, in which the memory
     Q⁰ − I is weighted by a/a_p. Neither the particle spacing nor the step enters the material.
 
-    The mean stress is `VOLUME_STIFFNESS` times stiffer, with a memory weighted accordingly. That makes the flow of a
-    viscous fluid free of divergence also where it is pulled: a thread that is stretched gets thinner
+    The mean stress is `VOLUME_STIFFNESS` times stiffer, with a memory weighted accordingly. That makes
+    the flow of a viscous fluid free of divergence also where it is pulled: a stretched thread thins
     (and resists with three times its viscosity, Trouton's ratio) instead of falling apart, which the
     density constraint, that only pushes, cannot bring about.
 
