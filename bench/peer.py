@@ -117,6 +117,9 @@ def compare() -> None:
         while len(theirs) < CHUNKS:
             theirs.append(next(chunks))
             own.append(next(our_chunks))
+    for name, side in (("SPlisHSPlasH", theirs), ("Viscoil", own)):
+        errors = " ".join(f"{c['density_error']:.5f}" for c in side)
+        print(f"  density error after each turn, {name}: {errors}")
     theirs, own = theirs[WARM_UP:], own[WARM_UP:]
     ratios = [a / b for a, b in zip(cost(theirs), cost(own), strict=True)]
     print(f"{math.prod(COUNTS)} particles, {THREADS} threads, medians of {len(own)} turns")
@@ -124,9 +127,10 @@ def compare() -> None:
     note("Viscoil", median(cost(own)), "ns per particle and step")
     note("lowest and highest ratio of a turn", min(ratios), f"to {max(ratios):.4g}")
     report("times faster than SPlisHSPlasH", median(ratios), "", 4.0, least=True)
-    errors = [mean(c["density_error"] for c in side) for side in (theirs, own)]
-    note("mean density error of SPlisHSPlasH", errors[0], "")
-    report("mean density error / that of SPlisHSPlasH", errors[1] / errors[0], "", 1.0)
+    there, here = (mean(c["density_error"] for c in side) for side in (theirs, own))
+    note("mean density error of SPlisHSPlasH", there, "")
+    note("mean density error of Viscoil", here, "")
+    report("mean density error / that of SPlisHSPlasH", here / there, "", 1.0)
 
 
 def alone(reason: str) -> None:

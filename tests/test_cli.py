@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -45,21 +44,20 @@ def scene(tmp_path: Path) -> Path:
 
 
 def test_help_names_every_command_and_answers_at_once() -> None:
-    begin = time.perf_counter()
+    before = os.times()
     done = viscoil("--help")
-    elapsed = time.perf_counter() - begin
+    after = os.times()
     assert done.returncode == 0
     for command in ("run", "check", "scenes", "materials", "schema"):
         assert f"│ {command} " in done.stdout
-    # 0.2 s on an idle core; the bar is 0.5 s, doubled for a machine that is busy with tests.
-    assert elapsed < 1.0
+    # 0.2 s of work; counted so, and not by the clock, because the machine is busy with tests
+    assert after.children_user - before.children_user < 0.5
 
 
-@pytest.mark.parametrize(
-    "option", ["--set", "--frames", "--out", "--threads", "--arch", "--resume", "--quiet"]
-)
-def test_run_help_names_every_option(option: str) -> None:
-    assert option in viscoil("run", "--help").stdout
+def test_run_help_names_every_option() -> None:
+    page = viscoil("run", "--help").stdout
+    for option in ("--set", "--frames", "--out", "--threads", "--arch", "--resume", "--quiet"):
+        assert option in page
 
 
 def test_version_is_one_word() -> None:

@@ -116,6 +116,13 @@ class TestPresetOverrides:
         changed = Material.model_validate({"preset": "ketchup", "compliance": 0.01})
         assert (changed.kind, changed.relaxation_time) == ("paper", 0.5)
 
+    def test_transmission(self) -> None:
+        """How clear it is comes with a preset, can be replaced, and goes to the file."""
+        assert Material.from_preset("water").transmission == 0.8
+        assert Material.from_preset("thick-cream").transmission == 0.0
+        changed = Material.model_validate({"preset": "water", "transmission": 0.1})
+        assert Material.model_validate(changed.minimal()) == changed
+
     def test_density_and_color(self) -> None:
         table = {"preset": "honey", "density": 1.0, "color": [0, 0, 0]}
         changed = Material.model_validate(table)

@@ -13,7 +13,7 @@ from viscoil.errors import RunError
 from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 
-FEW = settings(max_examples=15, deadline=None)
+FEW = settings(max_examples=10, deadline=None)
 OPEN = (0.0, 0.0, 0.0)
 Period = tuple[float, float, float]
 
@@ -81,7 +81,7 @@ def flat(rng: np.random.Generator, n: int) -> np.ndarray:
 @FEW
 @given(
     crowd=st.sampled_from([uniform, clustered, coincident, flat]),
-    n=st.integers(1, 700),
+    n=st.integers(1, 400),
     seed=st.integers(0, 1000),
     radius=st.sampled_from([0.02, 0.1, 0.3]),
     shift=st.sampled_from([0.0, -7.3]),
@@ -99,7 +99,7 @@ def test_any_crowd(
 
 @FEW
 @given(
-    n=st.integers(1, 600),
+    n=st.integers(1, 400),
     seed=st.integers(0, 1000),
     period=st.sampled_from([(1.0, 0.0, 0.0), (0.0, 0.37, 0.41), (0.31, 0.5, 0.7)]),
 )

@@ -15,7 +15,7 @@ from viscoil.errors import SceneError
 from viscoil.sampling import Seeding, lattice, seed
 from viscoil.scene import Fluid, Scene
 
-FEW = settings(max_examples=50, deadline=None)
+FEW = settings(max_examples=25, deadline=None)
 
 Float = NDArray[np.float64]
 

@@ -47,13 +47,13 @@ def test_with_frames_replaces_the_duration() -> None:
 
 
 def test_most_iterations_follow_the_least() -> None:
-    data = {**MINIMAL, "solver": {"position_iterations": 50}}
-    assert Scene.model_validate(data).solver.max_position_iterations == 50
+    data = {**MINIMAL, "solver": {"position_iterations": 100}}
+    assert Scene.model_validate(data).solver.max_position_iterations == 100
 
 
 def test_presets_that_are_used_are_in_the_materials() -> None:
-    scene = Scene.load("honey")
-    assert scene.materials["honey"].viscosity == PRESETS["honey"].values["viscosity"]
+    scene = Scene.load("stirring")
+    assert scene.materials["syrup"].viscosity == PRESETS["syrup"].values["viscosity"]
 
 
 def test_models_can_be_put_together_in_python() -> None:

@@ -38,7 +38,10 @@ from viscoil.solvers.tables import Materials
 from viscoil.stepping import next_step
 from viscoil.timing import PhaseClock
 
-FASTEST = 50.0  # spacings per step: no flow that is resolved in time moves faster
+# Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
+# for `cfl` spacings, how many times that.
+FASTEST = 50.0
+FASTEST_ADAPTIVE = 12.0
 
 
 @qd.kernel(fastcache=True)
@@ -206,7 +209,9 @@ class Simulation:
     def _check(self, dt: float) -> None:
         """Stops a simulation that went wrong, in its last good state."""
         self._diagnosis = self._measure()
-        limit = FASTEST * self.scene.simulation.spacing / dt
+        settings = self.scene.simulation
+        reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
+        limit = max(reach * settings.spacing / dt, 1e-3)
         if self._diagnosis.broken:
             reason = f"{self._diagnosis.broken} particles are no longer at finite places"
         elif self._diagnosis.max_speed > limit:

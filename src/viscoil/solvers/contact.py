@@ -60,6 +60,7 @@ class Contacts:
     mode: Ints  # a Mode
     nozzle: Ints  # index of the nozzle that drives it, -1 if none
     normal: Vec3s  # of the wall it slides on
+    collider: Ints  # the wall that holds it, -1 if none does
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
@@ -77,6 +78,15 @@ def free_part(contact: qd.i32, contacts: Contacts, v: vec3) -> vec3:
             n = contacts.normal[contact]
             free = v - n.dot(v) * n
     return free
+
+
+@qd.func
+def is_driven(contact: qd.i32, contacts: Contacts) -> bool:
+    """Whether a nozzle prescribes the motion of the particle with this contact (-1: none)."""
+    driven = False
+    if contact >= 0:
+        driven = contacts.nozzle[contact] >= 0
+    return driven
 
 
 @qd.func
@@ -140,6 +150,7 @@ def _collect(
             contacts.particle[c] = i
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
+            contacts.collider[c] = -1
             contacts.normal[c] = vec3(0.0)
             contacts.push[c] = 0.0
 
@@ -203,6 +214,25 @@ def wall_density(
     return vec4(gradient[0], gradient[1], gradient[2], 1.0 - outside)
 
 
+@qd.func
+def wall_ahead(
+    colliders: ColliderArrays, k: qd.i32, spacing: qd.f32, start: vec3, end: vec3
+) -> vec4:
+    """Normal and distance of collider k for a particle that goes from `start` to `end`.
+
+    A particle that was outside and ends deep inside, or beyond, is held by the side it came from:
+    the nearest side may be the far one of a thin plate.
+    """
+    at = distance_and_normal(colliders, k, end)
+    origin = distance_and_normal(colliders, k, start)
+    n = vec3(origin[0], origin[1], origin[2])
+    flat = origin[3] + n.dot(end - start)
+    turned = n.dot(vec3(at[0], at[1], at[2])) < 0.0
+    if origin[3] > 0.0 and flat < 0.0 and (turned or at[3] < -spacing):
+        at = vec4(n[0], n[1], n[2], flat)
+    return at
+
+
 @qd.kernel(fastcache=True)
 def constrain_velocities(
     count: qd.i32,
@@ -219,7 +249,9 @@ def constrain_velocities(
 
     Returns for how many particles that changed.
 
-    Shielded particles are left to the stress: the layers below stop them. Holding them too would
+    A contact that has closed stays closed for the step: the wall may pull for its short time, where
+    letting go would set free a particle with stresses that no longer balance. Shielded particles are
+    left to the stress: the layers below stop them. Holding them too would
     ask the fluid to be flattened and to keep its shape at once.
     """
     changed = 0
@@ -235,18 +267,20 @@ def constrain_velocities(
         else:
             for k in range(collider_count):
                 predicted = position[i] + scale.dt * u
-                at = distance_and_normal(colliders, k, predicted)
+                at = wall_ahead(colliders, k, scale.spacing, position[i], predicted)
                 gap = at[3] - resting_distance(scale, contacts.height[c])
-                if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
+                held = contacts.collider[c] == k
+                if held or (gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0)):
                     n = vec3(at[0], at[1], at[2])
-                    if -gap > push:
-                        push = -gap
+                    contacts.collider[c] = k
+                    if held or -gap > push:
+                        push = qd.max(-gap, 0.0)
                         contacts.normal[c] = n
                     u -= gap / scale.dt * n
                     slip = u - surface_velocity(colliders, k, predicted)
                     slip -= slip.dot(n) * n
                     kind = colliders.contact[k]
-                    grip = colliders.friction[k] * (-gap / scale.dt)
+                    grip = colliders.friction[k] * qd.max(-gap, 0.0) / scale.dt
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -282,7 +316,7 @@ def constrain_positions(
             y = position[i] + scale.dt * nozzles.speed[e] * nozzles.direction[e]
         else:
             for k in range(collider_count):
-                at = distance_and_normal(colliders, k, y)
+                at = wall_ahead(colliders, k, scale.spacing, position[i], y)
                 gap = at[3] - resting_distance(scale, contacts.height[c])
                 kind = colliders.contact[k]
                 touching = 0.0
@@ -370,6 +404,7 @@ def _make_contacts(count: int) -> Contacts:
         mode=scalars(qd.i32, count),
         nozzle=scalars(qd.i32, count),
         normal=vectors(3, count),
+        collider=scalars(qd.i32, count),
         push=scalars(qd.f32, count),
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),

@@ -13,7 +13,7 @@ from viscoil.constraints.density import projected_pressure
 from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q, value
-from viscoil.solvers.contact import wall_density
+from viscoil.solvers.contact import Contacts, is_driven, wall_density
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -26,19 +26,25 @@ def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns)
 
 
 @qd.kernel(fastcache=True)
-def recall_pressures(n: qd.i32, materials: MaterialTable, fluid: Fluid, unknowns: Unknowns):
+def recall_pressures(
+    n: qd.i32, materials: MaterialTable, fluid: Fluid, contacts: Contacts, unknowns: Unknowns
+):
     """Δp ← p ← what of the last step's p is worth keeping, y ← x⁰.
 
     Afterwards `apply_pressure_change` gives its whole force. It acts along the directions of x⁰
     and not of y, which feeds energy to motions that nothing damps: a material keeps its pressure in
-    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none.
+    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none. A tenth
+    is always forgotten, so that no pressure winds up where particles cannot yield to it, and those
+    that a nozzle drives have none.
     """
     for i in range(n):
         m = fluid.material[i]
         stiff = fluid.diagonal[i] / (
             fluid.diagonal[i] + 0.1 * materials.normal_compliance[m] + 1e-30
         )
-        kept = unknowns.pressure[i] * stiff
+        kept = 0.9 * stiff * unknowns.pressure[i]
+        if is_driven(fluid.wall[i], contacts):
+            kept = 0.0
         unknowns.pressure[i] = kept
         unknowns.pressure_change[i] = kept
         unknowns.trial[i] = fluid.position[i]
@@ -91,6 +97,7 @@ def change_pressure(
     collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
+    contacts: Contacts,
     colliders: ColliderArrays,
     wall_table: Floats,
     unknowns: Unknowns,
@@ -114,6 +121,8 @@ def change_pressure(
         unknowns.compression[i] = compression
         applied = unknowns.pressure[i]
         projected = projected_pressure(applied, compression, unknowns.stiffness[i], relaxation)
+        if is_driven(fluid.wall[i], contacts):
+            projected = 0.0
         step = projected - unknowns.projected_pressure[i]
         unknowns.pressure_change[i] = projected + momentum * step - applied
     for b in range(blocks(n)):
@@ -125,6 +134,9 @@ def change_pressure(
             c = unknowns.compression[i]
             before = unknowns.pressure[i]
             after = projected_pressure(before, c, unknowns.stiffness[i], relaxation)
+            if is_driven(fluid.wall[i], contacts):
+                after = before
+                c = 0.0  # what a nozzle presses together is not for the solver to undo
             error = qd.cast(qd.max(c, 0.0), qd.f64)
             total += error
             largest = qd.max(largest, error)

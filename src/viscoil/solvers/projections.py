@@ -220,7 +220,9 @@ class PositionProjection:
         They are part of the free motion u*: what they carry is not asked of the stress, and a body
         at rest stays where it is however few iterations follow.
         """
-        density.recall_pressures(c.n, c.materials.table, c.fluid, c.unknowns)
+        density.recall_pressures(
+            c.n, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns
+        )
         self._apply_pressure_change(c)
 
     def _prepare_stiffness(self, c: StepContext) -> None:
@@ -232,7 +234,8 @@ class PositionProjection:
     def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
             c.n, self.kind, c.periodic, DENSITY_RELAXATION, momentum, c.boundary.collider_count,
-            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
+            c.scale, c.fluid, c.boundary.contacts, c.boundary.colliders, self._wall_table,
+            c.unknowns, self._sums.array,
         )  # fmt: skip
         blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
         total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
