@@ -115,7 +115,7 @@ def test_a_period_moves_no_particle_that_is_inside() -> None:
     assert sorted(map(tuple, position.tolist())) == sorted(map(tuple, points.tolist()))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_last_number_before_a_period(seed: int) -> None:
     """Rounding must not put a particle at the very end into a cell that does not exist."""
     rng = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ DT = 1.0 / 240.0
 ELASTIC = Material(density=1000.0, modulus=5e3, relaxation_time=0.2, solvent_viscosity=2.0)
 PAPER = Material(density=1000.0, relaxation_time=0.1, compliance=2e-3)
 SCRATCH = ("residual", "direction", "change", "traction", "pull")  # whatever was there before
-SCRATCH += ("bend", "bend_residual", "bend_direction")
+SCRATCH += ("bend_residual", "bend_direction")
 
 pytestmark = pytest.mark.usefixtures("compute")
 
@@ -50,10 +50,12 @@ class Problem:
         return self.c.n
 
     def solve(self, warm: Float | None = None) -> tuple[Float, Float, Convergence]:
-        """u** and σ from u* and the stresses of the last step."""
+        """u** and σ from u* and the stresses and bends of the last step."""
         write(self.c.unknowns.velocity, self.free_velocity)
         write(self.c.unknowns.trial, self.free_velocity)
         write(self.c.unknowns.stress, np.zeros((self.n, 6)) if warm is None else warm)
+        if warm is None:
+            self.c.unknowns.bend.fill(0.0)
         for name in SCRATCH:
             getattr(self.c.unknowns, name).fill(np.nan)
         report = self.rig.solver._project_velocities(self.c)
@@ -227,15 +229,12 @@ def test_a_warm_start_does_not_change_the_answer(landing: bool) -> None:
 
 
 def test_a_good_guess_saves_iterations() -> None:
-    """From the stresses of the solution only the bends are left, which start at 0 in each step.
-
-    They are a tenth of the multipliers, so what is saved is about the first decade of two.
-    """
-    p = problem(velocity_tolerance=1e-2)
+    """From the stresses and bends of the solution nothing is left to do but to find that out."""
+    p = problem(velocity_tolerance=1e-3)
     _, stress, cold = p.solve()
-    assert np.linalg.norm(numbers(p.c.unknowns.bend, p.n)) < 0.1 * np.linalg.norm(stress)
     _, _, warm = p.solve(stress)
-    assert warm.iterations <= 0.6 * cold.iterations
+    assert cold.iterations > 10
+    assert warm.iterations <= 2
 
 
 def test_it_keeps_momentum_and_spin() -> None:

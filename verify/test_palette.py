@@ -15,7 +15,7 @@ def test_palette_of_three_cubes() -> None:
     a puddle. Heights of the puddle are those below which 99 % of its particles lie: a few ride on
     the other cubes, which stand in it.
     """
-    scene = Scene.load("palette")
+    scene = Scene.load("palette", [("simulation.spacing", "0.04")])
     simulation = Simulation(scene)
     heights: list[list[float]] = []
     start = simulation.snapshot()

@@ -44,6 +44,7 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
     "birth": ChannelKind("f32", 1, "s"),  # simulated time of creation
     "conformation": ChannelKind("f32", 6, "1"),  # q = (xx, yy, zz, xy, xz, yz) of Q; rest: identity
     "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
+    "bend": ChannelKind("f32", 3, "Pa"),  # what its companion for the shortest waves transmits
     "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
 }
 

@@ -93,4 +93,6 @@ def update_conformation(
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
         kept = unknowns.stress[i] - unknowns.direction[i]
-        unknowns.stress[i] = congruence(nearest_rotation(deformation), kept)
+        turn = nearest_rotation(deformation)
+        unknowns.stress[i] = congruence(turn, kept)
+        unknowns.bend[i] = turn @ unknowns.bend[i]

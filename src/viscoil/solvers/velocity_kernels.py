@@ -94,9 +94,8 @@ def right_side(
         unknowns.residual[i] = constraint(strain, vec6(0.0), materials, fluid, i)
         unknowns.bend_residual[i] = bend_constraint(bend_strain, vec3(0.0), materials, fluid, i)
         unknowns.direction[i] = unknowns.stress[i]
-        unknowns.bend[i] = vec3(0.0)
-        unknowns.bend_direction[i] = vec3(0.0)
-        load(unknowns.stress[i], vec3(0.0), scale, fluid, unknowns, i)
+        unknowns.bend_direction[i] = unknowns.bend[i]
+        load(unknowns.stress[i], unknowns.bend[i], scale, fluid, unknowns, i)
     for block in range(blocks(n)):
         size = qd.f64(0.0)
         along = qd.f64(0.0)
@@ -106,6 +105,7 @@ def right_side(
             e = unknowns.bend_residual[i]
             size += scale.volume * e.dot(bend_precondition(e, materials, fluid, i))
             along += scale.volume * double_dot(b, unknowns.stress[i])
+            along += scale.volume * e.dot(unknowns.bend[i])
         sums[2 * block] = size
         sums[2 * block + 1] = along
 
@@ -114,6 +114,7 @@ def right_side(
 def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
     for i in range(n):
         unknowns.stress[i] = unknowns.stress[i] * factor
+        unknowns.bend[i] = unknowns.bend[i] * factor
 
 
 @qd.kernel(fastcache=True)

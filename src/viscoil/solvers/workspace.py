@@ -89,7 +89,7 @@ class Workspace:
             stress=particles.array("stress"),
             residual=a["residual"],
             direction=a["direction"],
-            bend=a["bend"],
+            bend=particles.array("bend"),
             bend_residual=a["bend_residual"],
             bend_direction=a["bend_direction"],
             traction=a["traction"],
@@ -109,7 +109,7 @@ class Workspace:
         a.clear()
         for name in ("correction", "residual", "direction"):
             a[name] = vectors(6, capacity)
-        for name in ("trial", "change", "lean", "bend", "bend_residual", "bend_direction", "pull"):
+        for name in ("trial", "change", "lean", "bend_residual", "bend_direction", "pull"):
             a[name] = vectors(3, capacity)
         for name in (
             "diagonal",
