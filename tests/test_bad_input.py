@@ -229,7 +229,7 @@ def test_control_c_in_the_middle(scene: Path) -> None:
 
 
 def test_a_run_that_diverges(scene: Path) -> None:
-    """A bullet among fluid at rest: stops, says where and what to try, and keeps the good state."""
+    """A block at 1000 km/s: stops, says where and what to try, and keeps the last good state."""
     out = scene.parent / "out"
     done = viscoil("run", scene, "--set", "fluids.0.velocity=[1e6, 0, 0]", "--out", out)
     said = sentence(done)

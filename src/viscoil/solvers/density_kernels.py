@@ -190,10 +190,22 @@ def apply_pressure_change(
 
 
 @qd.kernel(fastcache=True)
-def move(n: qd.i32, scale: Scale, unknowns: Unknowns):
+def move(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns):
     """y += change."""
     for i in range(n):
-        unknowns.trial[i] = unknowns.trial[i] + limited(unknowns.change[i], scale)
+        unknowns.trial[i] = trusted(unknowns.trial[i] + unknowns.change[i], scale, fluid, unknowns, i)
+
+
+@qd.func
+def trusted(y: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """y, but within a spacing of where the velocity projection sent the particle.
+
+    Farther than that its neighbours at x⁰ say nothing about it, and a particle whose neighbourhood
+    makes no sense is not flung away.
+    """
+    predicted = fluid.position[i] + scale.dt * unknowns.velocity[i]
+    offset = y - predicted
+    return predicted + offset * qd.min(1.0, scale.spacing / qd.max(offset.norm(), 1e-30))
 
 
 @qd.func

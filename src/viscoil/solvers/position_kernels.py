@@ -12,7 +12,7 @@ from viscoil.constraints.conformation import (
 )
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
-from viscoil.solvers.density_kernels import limited
+from viscoil.solvers.density_kernels import trusted
 from viscoil.solvers.operators import gradient, stress_force
 from viscoil.solvers.relaxation import jacobi_update, sum_residuals
 from viscoil.solvers.tables import MaterialTable, Scale
@@ -59,7 +59,7 @@ def add_position_change(
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
         change = scale.dt * scale.dt * fluid.inverse_mass[i] * force
-        unknowns.trial[i] = unknowns.trial[i] + limited(change, scale)
+        unknowns.trial[i] = trusted(unknowns.trial[i] + change, scale, fluid, unknowns, i)
 
 
 @qd.kernel(fastcache=True)

@@ -220,9 +220,7 @@ class PositionProjection:
         They are part of the free motion u*: what they carry is not asked of the stress, and a body
         at rest stays where it is however few iterations follow.
         """
-        density.recall_pressures(
-            c.n, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns
-        )
+        density.recall_pressures(c.n, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns)
         self._apply_pressure_change(c)
 
     def _prepare_stiffness(self, c: StepContext) -> None:
@@ -250,7 +248,7 @@ class PositionProjection:
 
     def _correct_density(self, c: StepContext) -> None:
         self._apply_pressure_change(c)
-        density.move(c.n, c.scale, c.unknowns)
+        density.move(c.n, c.scale, c.fluid, c.unknowns)
         self._push_out(c)
 
     def _correct_conformation(self, c: StepContext) -> float:

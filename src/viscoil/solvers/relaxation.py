@@ -15,7 +15,7 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 def relaxation_factor(beta: qd.f32, fluid: Fluid, i: qd.i32) -> qd.f32:
     """β/n_i of eqs. 12 and 18, on the multiplier so that corrections stay opposite in pairs."""
     count = fluid.pairs.start[i + 1] - fluid.pairs.start[i]
-    return qd.min(1.0, beta / qd.cast(qd.max(count, 20), qd.f32))
+    return qd.min(1.0, beta / qd.cast(qd.max(count, 25), qd.f32))
 
 
 @qd.func
