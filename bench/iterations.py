@@ -7,6 +7,7 @@ from viscoil import compute
 from viscoil.compute import write
 from viscoil.scene import Material
 from viscoil.solvers import density_kernels as density
+from viscoil.solvers.projections import MARGIN
 
 SIDE, SPACING, DT = 46, 0.02, 1 / 240
 ITERATIONS = 10  # between two starts from the same state
@@ -71,7 +72,7 @@ def position_iterations(body: Body) -> Timing:
 def neighbor_search(body: Body) -> Timing:
     """A search and sort after all particles have moved by up to a tenth of a spacing."""
     rng = np.random.default_rng(3)
-    radius = (1.0 + body.solver.margin) * body.solver.scale.support
+    radius = (1.0 + MARGIN) * body.solver.scale.support
     home = np.array(body.particles["position"])
     ids = np.array(body.particles["id"])
     home[ids] = home.copy()

@@ -250,6 +250,7 @@ class Simulation:
             "position_iterations": report.position.iterations if report else 0,
             "density_error_mean": report.density.mean if report else 0.0,
             "density_error_max": report.density.largest if report else 0.0,
+            "outran_neighbors": report.density.outran if report else 0,
             "conformation_residual": report.velocity.residual if report else 0.0,
             "kinetic_energy": diagnosis.kinetic_energy,
             "linear_momentum": list(diagnosis.linear_momentum),

@@ -24,6 +24,7 @@ from viscoil.solvers import operators, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.projections import (
+    MARGIN,
     Convergence,
     DensityError,
     PositionProjection,
@@ -65,8 +66,6 @@ def _finish(n: qd.i32, dt: qd.f32, fluid: Fluid, unknowns: Unknowns):
 class DCPBD:
     """The solver: `step` advances particles by one time step."""
 
-    margin = 0.05  # of the support: how much farther than it neighbours are listed
-
     def __init__(
         self, settings: SolverSettings, spacing: float, neighbors: Neighbors, clock: PhaseClock
     ) -> None:
@@ -91,7 +90,7 @@ class DCPBD:
         self.scale.dt = dt
         materials.update(dt)
         with self.clock("neighbors"):
-            self.neighbors.update(particles, (1.0 + self.margin) * self.scale.support)
+            self.neighbors.update(particles, (1.0 + MARGIN) * self.scale.support)
         if particles.count == 0:  # all of them were dead
             return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)

@@ -56,24 +56,32 @@ def prepare_stiffness(
     kind: qd.template(),
     periodic: qd.template(),
     least: qd.f32,
+    margin: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
     colliders: ColliderArrays,
     wall_table: Floats,
     unknowns: Unknowns,
+    sums: Doubles,
 ):
     """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
+    Per block: how many particles move so much against a neighbour that another one, beyond the
+    margin of the pair list, may have come within reach unseen.
     """
     for i in range(n):
+        xi = fluid.position[i]
         yi = unknowns.trial[i]
         total = vec3(0.0)
         squares = 0.0
+        approach = 0.0
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            before = separation(periodic, fluid.period, xi, fluid.position[j])
+            approach = qd.max(approach, before.norm() - x.norm())
             slope = slope_over_q(kind, x.norm() / scale.support)
             arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
@@ -85,6 +93,12 @@ def prepare_stiffness(
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness
         unknowns.projected_pressure[i] = unknowns.pressure[i]
+        unknowns.compression[i] = approach
+    for b in range(blocks(n)):
+        beyond = qd.f64(0.0)
+        for i in range(block_begin(b), block_end(b, n)):
+            beyond += qd.cast(unknowns.compression[i] > margin * scale.support, qd.f64)
+        sums[b] = beyond
 
 
 @qd.kernel(fastcache=True)
@@ -193,7 +207,9 @@ def apply_pressure_change(
 def move(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns):
     """y += change."""
     for i in range(n):
-        unknowns.trial[i] = trusted(unknowns.trial[i] + unknowns.change[i], scale, fluid, unknowns, i)
+        unknowns.trial[i] = trusted(
+            unknowns.trial[i] + unknowns.change[i], scale, fluid, unknowns, i
+        )
 
 
 @qd.func

@@ -1,7 +1,7 @@
 """The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 FIRST_SHARE = 0.6  # of the iterations, before contacts are chosen a second time
+MARGIN = 0.02  # of the support: how much farther than it neighbours are listed
 DENSITY_RELAXATION = 0.35  # Jacobi steps of the pressures; with momentum it must stay below 1/λ_max
 
 
@@ -162,6 +163,9 @@ class VelocityProjection:
 class DensityError:
     mean: float  # of the compression max(C, 0)
     largest: float
+    outran: int = (
+        0  # particles that moved farther against a neighbour than the pair list allows for
+    )
     unbalanced: float = 0.0  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
 
 
@@ -194,7 +198,7 @@ class PositionProjection:
         self._sums.reserve(c.n)
         position_kernels.clear_direction(c.n, c.unknowns)
         self._push_out(c)
-        self._prepare_stiffness(c)
+        outran = self._prepare_stiffness(c)
         momentum = Momentum()
         overshoot = 0.0
         iterations, residual = 0, 0.0
@@ -202,7 +206,7 @@ class PositionProjection:
             error, overshoot = self._change_pressure(c, momentum.next(overshoot))
             if self._done(iterations, error):
                 density.settle_pressures(c.n, c.unknowns)
-                return Convergence(iterations, residual), error
+                return Convergence(iterations, residual), replace(error, outran=outran)
             self._correct_density(c)
             if conform:
                 residual = self._correct_conformation(c)
@@ -223,11 +227,13 @@ class PositionProjection:
         density.recall_pressures(c.n, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns)
         self._apply_pressure_change(c)
 
-    def _prepare_stiffness(self, c: StepContext) -> None:
+    def _prepare_stiffness(self, c: StepContext) -> int:
+        """Once per step; returns how many particles outran the margin of the pair list."""
         density.prepare_stiffness(
-            c.n, self.kind, c.periodic, self._least_stiffness, c.boundary.collider_count, c.scale,
-            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
+            c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.boundary.collider_count,
+            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
         )  # fmt: skip
+        return round(self._sums.total(c.n))
 
     def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
@@ -237,7 +243,7 @@ class PositionProjection:
         )  # fmt: skip
         blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
         total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
-        error = DensityError(total / c.n, float(blocks[:, 1].max()), unbalanced / c.n)
+        error = DensityError(total / c.n, float(blocks[:, 1].max()), unbalanced=unbalanced / c.n)
         return error, overshoot
 
     def _apply_pressure_change(self, c: StepContext) -> None:
