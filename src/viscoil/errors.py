@@ -18,7 +18,11 @@ class RunError(ViscoilError):
 
 
 class DivergedError(RunError):
-    """The simulation left the numbers that make sense (NaN, infinite, or far too fast)."""
+    """The simulation went wrong; `state_kept` tells whether it is back in its last good state."""
+
+    def __init__(self, message: str, state_kept: bool = True) -> None:
+        super().__init__(message)
+        self.state_kept = state_kept
 
 
 class ResumeError(RunError):

@@ -28,7 +28,7 @@ from viscoil.zorder import ZSort, encode, last_cell, origin, squeeze
 CHUNK = 16384  # particles whose rows are collected before they are packed
 ROW_WIDTH = 64  # neighbours a row holds at first
 MOST_NEIGHBORS = 2000  # more than any fluid has: particles have collapsed onto each other
-FIRST_GUESS = 36  # neighbours per particle before any were counted
+FIRST_GUESS = 30  # neighbours per particle before any were counted
 HEADROOM = 1.1  # spare room when an array has to grow
 
 

@@ -183,8 +183,9 @@ def _step(simulation: Simulation, recorder: "Recorder", display: progress.Progre
     try:
         stats = simulation.step()
     except DivergedError as error:
-        recorder.checkpoint(simulation)
-        raise DivergedError(f"{error}: {WHAT_TO_TRY}") from error
+        if error.state_kept:
+            recorder.checkpoint(simulation)
+        raise DivergedError(f"{error}: {WHAT_TO_TRY}", error.state_kept) from error
     _check_finite(stats)
     recorder.step(stats)
     if simulation.frame != frame:

@@ -42,6 +42,8 @@ from viscoil.timing import PhaseClock
 # for `cfl` spacings, how many times that.
 FASTEST = 50.0
 FASTEST_ADAPTIVE = 12.0
+# Particles of which a copy is kept to go back to; larger runs have their checkpoints.
+MOST_REMEMBERED = 500_000
 
 
 @qd.kernel(fastcache=True)
@@ -110,7 +112,8 @@ class Simulation:
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         self._diagnosis = self._measure()
-        self._good = self._state()
+        self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._remember()
 
     # What a user calls
 
@@ -133,7 +136,8 @@ class Simulation:
     def step(self, dt: float | None = None) -> dict[str, Any]:
         """Advances by one time step (s; by default as the scene says) and returns its figures.
 
-        Raises DivergedError and goes back to the last finished frame if the step went wrong. What
+        Raises DivergedError and goes back to the last finished frame if the step went wrong (above
+        half a million particles it cannot, and says so in `state_kept`). What
         the user has changed since stays: gravity, materials, and added channels (with zeros).
         """
         settings = self.scene.simulation
@@ -149,7 +153,7 @@ class Simulation:
         if self._remove():
             self._diagnosis = self._measure()
         if self.time == self.frame / self.scene.simulation.fps:
-            self._good = self._state()
+            self._remember()
         return self._figures(dt, report)
 
     def material(self, name: str) -> Material:
@@ -219,17 +223,26 @@ class Simulation:
         else:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"
-        self._go_back()
-        raise DivergedError(f"the simulation diverged at {where} ({reason})")
+        kept = self._go_back()
+        raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
 
-    def _go_back(self) -> None:
-        """To the last finished frame, with the channels that were added since."""
+    def _remember(self) -> None:
+        """Keeps the present state to go back to, unless that would take too much memory."""
+        self._good = None  # before the copy, so that there are never two
+        if self.particles.count <= MOST_REMEMBERED:
+            self._good = self._state()
+
+    def _go_back(self) -> bool:
+        """To the last finished frame, with the channels that were added since; whether it could."""
+        if self._good is None:
+            return False
         kinds = self.particles.kinds
         self._load_state(*self._good)
         for name, kind in kinds.items():
             if name not in self.particles:
                 self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
+        return True
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""
