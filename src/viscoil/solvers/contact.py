@@ -60,7 +60,6 @@ class Contacts:
     mode: Ints  # a Mode
     nozzle: Ints  # index of the nozzle that drives it, -1 if none
     normal: Vec3s  # of the wall it slides on
-    collider: Ints  # the wall that holds it, -1 if none does
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
@@ -150,7 +149,6 @@ def _collect(
             contacts.particle[c] = i
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
-            contacts.collider[c] = -1
             contacts.normal[c] = vec3(0.0)
             contacts.push[c] = 0.0
 
@@ -249,9 +247,7 @@ def constrain_velocities(
 
     Returns for how many particles that changed.
 
-    A contact that has closed stays closed for the step: the wall may pull for its short time, where
-    letting go would set free a particle with stresses that no longer balance. Shielded particles are
-    left to the stress: the layers below stop them. Holding them too would
+    Shielded particles are left to the stress: the layers below stop them. Holding them too would
     ask the fluid to be flattened and to keep its shape at once.
     """
     changed = 0
@@ -269,18 +265,16 @@ def constrain_velocities(
                 predicted = position[i] + scale.dt * u
                 at = wall_ahead(colliders, k, scale.spacing, position[i], predicted)
                 gap = at[3] - resting_distance(scale, contacts.height[c])
-                held = contacts.collider[c] == k
-                if held or (gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0)):
+                if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
-                    contacts.collider[c] = k
-                    if held or -gap > push:
-                        push = qd.max(-gap, 0.0)
+                    if -gap > push:
+                        push = -gap
                         contacts.normal[c] = n
                     u -= gap / scale.dt * n
                     slip = u - surface_velocity(colliders, k, predicted)
                     slip -= slip.dot(n) * n
                     kind = colliders.contact[k]
-                    grip = colliders.friction[k] * qd.max(-gap, 0.0) / scale.dt
+                    grip = colliders.friction[k] * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -404,7 +398,6 @@ def _make_contacts(count: int) -> Contacts:
         mode=scalars(qd.i32, count),
         nozzle=scalars(qd.i32, count),
         normal=vectors(3, count),
-        collider=scalars(qd.i32, count),
         push=scalars(qd.f32, count),
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),

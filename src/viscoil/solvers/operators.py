@@ -113,12 +113,16 @@ def bend_precondition(r: vec3, materials: MaterialTable, fluid: Fluid, i: qd.i32
 
 @qd.func
 def invert_moment(moment: vec6, corrected: qd.template()) -> vec6:
-    """K from the moment matrix; 0 (no gradient, no stress) where neighbours lie in a plane or line."""
+    """K from the moment matrix, whose trace is 3 in the bulk.
+
+    0 (no gradient, no stress) where neighbours are few or lie in a plane or line: drops of a few
+    particles fly freely.
+    """
     k = identity()
     if qd.static(corrected):
         trace = moment[0] + moment[1] + moment[2]
         k = vec6(0.0)
-        if trace > 0.05 and determinant(moment) > 4e-3 * trace * trace * trace:
+        if trace > 0.6 and determinant(moment) > 4e-3 * trace * trace * trace:
             k = inverse(moment)
     return k
 
