@@ -33,16 +33,16 @@ def recall_pressures(
 
     Afterwards `apply_pressure_change` gives its whole force. It acts along the directions of x⁰
     and not of y, which feeds energy to motions that nothing damps: a material keeps its pressure in
-    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none. A tenth
-    is always forgotten, so that no pressure winds up where particles cannot yield to it, and those
-    that a nozzle drives have none.
+    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none. Half
+    is always forgotten, so that an impact does not go on pushing and no pressure winds up where
+    particles cannot yield to it. Those that a nozzle drives have none.
     """
     for i in range(n):
         m = fluid.material[i]
         stiff = fluid.diagonal[i] / (
             fluid.diagonal[i] + 0.1 * materials.normal_compliance[m] + 1e-30
         )
-        kept = 0.9 * stiff * unknowns.pressure[i]
+        kept = 0.5 * stiff * unknowns.pressure[i]
         if is_driven(fluid.wall[i], contacts):
             kept = 0.0
         unknowns.pressure[i] = kept
