@@ -28,7 +28,7 @@ def _sag(iterations: int) -> float:
     d = 0.02
     scene = Scene.model_validate(
         {
-            "simulation": {"spacing": d, "duration": 1.5, "time_step": 1 / 240},
+            "simulation": {"spacing": d, "duration": 3.0, "time_step": 1 / 240},
             "solver": {
                 "velocity_iterations": iterations,
                 "velocity_tolerance": 0.0,
@@ -124,7 +124,7 @@ def test_dam_break_follows_martin_and_moyce() -> None:
     a = 0.05715
     scene = Scene.model_validate(
         {
-            "simulation": {"spacing": a / 24, "duration": 0.19, "fps": 200.0},
+            "simulation": {"spacing": a / 24, "duration": 0.27, "fps": 200.0},
             "fluids": [
                 {
                     "material": "water",

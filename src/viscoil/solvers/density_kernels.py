@@ -25,6 +25,13 @@ def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns)
         unknowns.trial[i] = fluid.position[i] + scale.dt * unknowns.velocity[i]
 
 
+@qd.func
+def firmness(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
+    """D/(D + a/10): 0 for water, 1 for what answers a strain with stress at once."""
+    d = fluid.diagonal[i]
+    return d / (d + 0.1 * materials.normal_compliance[fluid.material[i]] + 1e-30)
+
+
 @qd.kernel(fastcache=True)
 def recall_pressures(
     n: qd.i32, materials: MaterialTable, fluid: Fluid, contacts: Contacts, unknowns: Unknowns
@@ -33,16 +40,11 @@ def recall_pressures(
 
     Afterwards `apply_pressure_change` gives its whole force. It acts along the directions of x⁰
     and not of y, which feeds energy to motions that nothing damps: a material keeps its pressure in
-    the measure in which it answers a strain with stress, D/(D + a/10), and water keeps none. Half
-    is always forgotten, so that an impact does not go on pushing and no pressure winds up where
-    particles cannot yield to it. Those that a nozzle drives have none.
+    the measure of its `firmness`, and water keeps none. A tenth is always forgotten, so that no
+    pressure winds up where particles cannot yield to it. Those that a nozzle drives have none.
     """
     for i in range(n):
-        m = fluid.material[i]
-        stiff = fluid.diagonal[i] / (
-            fluid.diagonal[i] + 0.1 * materials.normal_compliance[m] + 1e-30
-        )
-        kept = 0.5 * stiff * unknowns.pressure[i]
+        kept = 0.9 * firmness(materials, fluid, i) * unknowns.pressure[i]
         if is_driven(fluid.wall[i], contacts):
             kept = 0.0
         unknowns.pressure[i] = kept
@@ -110,6 +112,7 @@ def change_pressure(
     momentum: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
+    materials: MaterialTable,
     fluid: Fluid,
     contacts: Contacts,
     colliders: ColliderArrays,
@@ -118,6 +121,9 @@ def change_pressure(
     sums: Doubles,
 ):
     """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
+
+    Momentum is for particles that only the density holds. A firm material also answers with stress,
+    in steps without momentum, and the two would drive each other apart.
 
     Per block: Σ max(C, 0), max C, Σ of the error of complementarity (C where it may grow or press),
     and the product that tells whether momentum has carried too far.
@@ -138,7 +144,8 @@ def change_pressure(
         if is_driven(fluid.wall[i], contacts):
             projected = 0.0
         step = projected - unknowns.projected_pressure[i]
-        unknowns.pressure_change[i] = projected + momentum * step - applied
+        carried = momentum * (1.0 - firmness(materials, fluid, i)) * step
+        unknowns.pressure_change[i] = projected + carried - applied
     for b in range(blocks(n)):
         total = qd.f64(0.0)
         largest = qd.f64(0.0)

@@ -238,8 +238,8 @@ class PositionProjection:
     def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
             c.n, self.kind, c.periodic, DENSITY_RELAXATION, momentum, c.boundary.collider_count,
-            c.scale, c.fluid, c.boundary.contacts, c.boundary.colliders, self._wall_table,
-            c.unknowns, self._sums.array,
+            c.scale, c.materials.table, c.fluid, c.boundary.contacts, c.boundary.colliders,
+            self._wall_table, c.unknowns, self._sums.array,
         )  # fmt: skip
         blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
         total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
