@@ -88,8 +88,6 @@ def wall_share(distance: qd.f32, support: qd.f32, table: Floats):
 
 
 @qd.func
-def projected_pressure(
-    pressure: qd.f32, compression: qd.f32, stiffness: qd.f32, relaxation: qd.f32
-) -> qd.f32:
-    """One Jacobi step of the complementarity C ≤ 0, p ≥ 0; `stiffness` is −dC/dp."""
-    return qd.max(0.0, pressure + relaxation * compression / stiffness)
+def projected_pressure(pressure: qd.f32, compression: qd.f32, stiffness: qd.f32) -> qd.f32:
+    """One Jacobi step of the complementarity C ≤ 0, p ≥ 0; `stiffness` is −dC/dp over its length."""
+    return qd.max(0.0, pressure + compression / stiffness)

@@ -61,6 +61,7 @@ def prepare_stiffness(
     margin: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
+    materials: MaterialTable,
     fluid: Fluid,
     colliders: ColliderArrays,
     wall_table: Floats,
@@ -70,6 +71,11 @@ def prepare_stiffness(
     """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
+    What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
+    about 0.4. A firm material keeps its volume by stress and takes a twentieth of that: pressure then
+    only has to make up for what adds up over many steps, and what it does passes through the velocity
+    projection of the next one. Strong corrections here would push single particles out of line,
+    which no gradient sees: a viscous cube swelled by a tenth within two seconds.
     Per block: how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
     """
@@ -93,7 +99,8 @@ def prepare_stiffness(
             total += vec3(behind[0], behind[1], behind[2])
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
-        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness
+        length = 0.35 * (1.0 - 0.95 * firmness(materials, fluid, i))
+        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / length
         unknowns.projected_pressure[i] = unknowns.pressure[i]
         unknowns.compression[i] = approach
     for b in range(blocks(n)):
@@ -108,7 +115,6 @@ def change_pressure(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
-    relaxation: qd.f32,
     momentum: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
@@ -140,7 +146,7 @@ def change_pressure(
             compression += wall_density(yi, collider_count, scale.support, colliders, wall_table)[3]
         unknowns.compression[i] = compression
         applied = unknowns.pressure[i]
-        projected = projected_pressure(applied, compression, unknowns.stiffness[i], relaxation)
+        projected = projected_pressure(applied, compression, unknowns.stiffness[i])
         if is_driven(fluid.wall[i], contacts):
             projected = 0.0
         step = projected - unknowns.projected_pressure[i]
@@ -154,14 +160,14 @@ def change_pressure(
         for i in range(block_begin(b), block_end(b, n)):
             c = unknowns.compression[i]
             before = unknowns.pressure[i]
-            after = projected_pressure(before, c, unknowns.stiffness[i], relaxation)
+            after = projected_pressure(before, c, unknowns.stiffness[i])
             if is_driven(fluid.wall[i], contacts):
                 after = before
                 c = 0.0  # what a nozzle presses together is not for the solver to undo
             error = qd.cast(qd.max(c, 0.0), qd.f64)
             total += error
             largest = qd.max(largest, error)
-            unbalanced += qd.abs(after - before) * unknowns.stiffness[i] / relaxation
+            unbalanced += qd.abs(after - before) * unknowns.stiffness[i]
             overshoot += (
                 (before - after) * (after - unknowns.projected_pressure[i]) * unknowns.stiffness[i]
             )

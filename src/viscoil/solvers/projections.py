@@ -20,7 +20,6 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 
 FIRST_SHARE = 0.6  # of the iterations, before contacts are chosen a second time
 MARGIN = 0.02  # of the support: how much farther than it neighbours are listed
-DENSITY_RELAXATION = 0.35  # Jacobi steps of the pressures; with momentum it must stay below 1/λ_max
 
 
 @dataclass
@@ -231,14 +230,15 @@ class PositionProjection:
         """Once per step; returns how many particles outran the margin of the pair list."""
         density.prepare_stiffness(
             c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.boundary.collider_count,
-            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
+            c.scale, c.materials.table, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
+            self._sums.array,
         )  # fmt: skip
         return round(self._sums.total(c.n))
 
     def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
-            c.n, self.kind, c.periodic, DENSITY_RELAXATION, momentum, c.boundary.collider_count,
-            c.scale, c.materials.table, c.fluid, c.boundary.contacts, c.boundary.colliders,
+            c.n, self.kind, c.periodic, momentum, c.boundary.collider_count, c.scale,
+            c.materials.table, c.fluid, c.boundary.contacts, c.boundary.colliders,
             self._wall_table, c.unknowns, self._sums.array,
         )  # fmt: skip
         blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)

@@ -47,7 +47,7 @@ class Unknowns:
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
-    stiffness: Floats  # S_i = −dC_i/dp_i, 1/Pa
+    stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
     compression: Floats  # C_i, relative excess of density
 
 
