@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import quadrants as qd
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
@@ -350,6 +350,7 @@ def test_turns_about_opposite_axes_are_one_motion() -> None:
 
 @FEW
 @given(rotation, rotation)
+@example({"axis": (0, 1, 0), "angle": 1e-308}, {"axis": (0, 0, 1), "angle": 1.0})
 def test_rotation_between_keyframes_has_constant_speed_and_hits_both(a: Any, b: Any) -> None:
     motion = [{"time": 0.0, "rotation": a}, {"time": 1.0, "rotation": b}]
     spec = make(shape="box", center=(0, 0, 0), size=(1, 1, 1), motion=motion)

@@ -19,6 +19,7 @@ from viscoil.solvers.projections import StepContext, _lattice_stiffness
 from viscoil.solvers.tables import make_scale
 
 Float = NDArray[np.float64]
+JACOBI_LENGTH = 0.35
 DT = 1.0 / 240.0
 KINDS = list(Smoothing)
 CONSISTENT = [Smoothing.CUBIC_SPLINE, Smoothing.WENDLAND_C2]
@@ -167,6 +168,7 @@ def test_stiffness_is_the_answer_to_pressure(kind: Smoothing, floor: bool) -> No
     c = rig.prepare(DT)
     y = numbers(c.fluid.position, c.n)
     _, stiffness = measure(rig, c)
+    stiffness = JACOBI_LENGTH * stiffness
     lowest = DT**2 * SPACING**3 * rig.solver._project_positions._least_stiffness / rig.mass
     for i in [*range(0, c.n, 7), int(np.argmin(y[:, 1]))]:
         direction = displacements(rig, c, np.eye(c.n)[i])
@@ -185,7 +187,8 @@ def test_the_stiffness_floor_is_a_tenth_of_a_lattice(kind: Smoothing) -> None:
     _, stiffness = measure(rig, c)
     middle = int(np.argmin(np.abs(numbers(c.fluid.position, c.n)).max(axis=1)))
     share = _lattice_stiffness(kind, 2.0, c.scale)
-    assert stiffness[middle] == pytest.approx(DT**2 * SPACING**3 / rig.mass * share, rel=1e-4)
+    expected = DT**2 * SPACING**3 / rig.mass * share / JACOBI_LENGTH
+    assert stiffness[middle] == pytest.approx(expected, rel=1e-4)
     assert rig.solver._project_positions._least_stiffness == pytest.approx(0.1 * share)
 
 

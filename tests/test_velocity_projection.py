@@ -70,7 +70,7 @@ def problem(
 
     Without corotation, whose strain is not linear in u*, and until nothing more can be gained.
     """
-    settings = {"velocity_iterations": 400, "velocity_tolerance": 1e-6, "corotation": False}
+    settings = {"velocity_iterations": 2000, "velocity_tolerance": 1e-6, "corotation": False}
     center = (0.0, 2.6 * SPACING, 0.0) if floor else (0.3, -0.1, 0.2)
     points = jitter(lattice((5, 5, 5), center=center), 0.1, seed=1)
     rig = Rig(points, material=material, colliders=[FLOOR] if floor else [], **settings | solver)
@@ -81,6 +81,7 @@ def problem(
     rig.particles["velocity"] = [0.0, -1.0, 0.0] if landing else flow
     if material.relaxation_time > 0.0:
         rig.particles["conformation"] += 0.05 * rng.normal(size=(len(points), 6))
+        rig.particles["curvature"] = 0.05 * rng.normal(size=(len(points), 3))
     c = rig.prepare(DT)
     memory = numbers(c.fluid.conformation, c.n) - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     return Problem(rig, c, np.array(rig.particles["velocity"], np.float64), memory)
@@ -106,15 +107,18 @@ def compliance(p: Problem, bends: bool = True) -> Float:
 def right_side(p: Problem, system: Discretisation, velocity: Float) -> Float:
     """Remembered Q⁰ − I, of which the mean part has its own weight, and the strain of u.
 
-    Bends, if the system has them, remember nothing.
+    Bends, if the system has them, remember the curvature.
     """
     table = p.rig.materials.table
     memory, volume_memory = float(view(table.memory)[0]), float(view(table.volume_memory)[0])
     mean = np.zeros((p.n, 6))
     mean[:, :3] = p.memory[:, :3].mean(axis=1)[:, None]
     remembered = memory * p.memory + (volume_memory - memory) * mean
+    diagonal = numbers(p.c.fluid.diagonal, p.n)[:, None]
+    slack = 100.0 * float(view(table.normal_compliance)[0])
     b = system.strain @ velocity.reshape(-1)
-    b[: 6 * p.n] += mandel(remembered)
+    b[: 6 * p.n] += mandel((slack + 0.2 * diagonal) / (slack + diagonal) * remembered)
+    b[6 * p.n :] += memory * numbers(p.c.fluid.curvature, p.n).reshape(-1)[: len(b) - 6 * p.n]
     return np.asarray(b)
 
 

@@ -68,9 +68,10 @@ def _interpolate_rotation(a: Rotation | None, b: Rotation | None, s: float) -> F
     below half a turn, would take the shorter way.
     """
     p, q = _axis(a), _axis(b)
-    if _angle(a) * _angle(b) != 0.0 and np.linalg.norm(np.cross(p, q)) > 1e-9:
+    still = 1e-12  # rad: a turn by less has no axis worth keeping
+    if min(abs(_angle(a)), abs(_angle(b))) > still and np.linalg.norm(np.cross(p, q)) > 1e-9:
         return quaternions.slerp(turn(a), turn(b), s)
-    axis = q if _angle(a) == 0.0 else p
+    axis = q if abs(_angle(a)) <= still else p
     angle_b = np.copysign(_angle(b), _angle(b) * float(axis @ q))
     return quaternions.from_axis_angle(axis, (1.0 - s) * _angle(a) + s * angle_b)
 

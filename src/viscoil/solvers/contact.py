@@ -300,13 +300,19 @@ def constrain_positions(
     contacts: Contacts,
     position: Vec3s,
     trial: Vec3s,
+    shift: Vec3s,
 ):
-    """Pushes y out of the walls; sticking and friction act on the displacement along them."""
+    """Pushes y out of the walls; sticking and friction act on the displacement along them.
+
+    A shift into the wall is taken back first: undoing it must not become a velocity.
+    """
     for c in range(count):
         i = contacts.particle[c]
         y = trial[i]
+        shifted = shift[i]
         if contacts.nozzle[c] >= 0:
             e = contacts.nozzle[c]
+            shifted = vec3(0.0)
             y = position[i] + scale.dt * nozzles.speed[e] * nozzles.direction[e]
         else:
             for k in range(collider_count):
@@ -318,10 +324,14 @@ def constrain_positions(
                     touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
                 if gap < touching:
                     n = vec3(at[0], at[1], at[2])
-                    depth = qd.max(-gap, 0.0)
+                    inward = qd.min(shifted.dot(n), 0.0)
+                    y -= inward * n
+                    shifted -= inward * n
+                    depth = qd.max(inward - gap, 0.0)
                     contacts.push[c] = contacts.push[c] + depth
                     y += depth * n
-                    slip = y - position[i] - scale.dt * surface_velocity(colliders, k, y)
+                    slip = y - shifted - position[i]
+                    slip -= scale.dt * surface_velocity(colliders, k, y)
                     slip -= slip.dot(n) * n
                     if kind == Contact.STICKY:
                         y -= slip
@@ -332,6 +342,7 @@ def constrain_positions(
                         else:
                             y -= qd.min(1.0, colliders.friction[k] * depth / length) * slip
         trial[i] = y
+        shift[i] = shifted
 
 
 class Boundary:
@@ -384,11 +395,11 @@ class Boundary:
         )  # fmt: skip
         return int(changed) > 0
 
-    def constrain_positions(self, scale: Scale, position: Any, trial: Any) -> None:
+    def constrain_positions(self, scale: Scale, position: Any, trial: Any, shift: Any) -> None:
         if self.count:
             constrain_positions(
                 self.count, self.collider_count, scale, self.colliders, self.nozzles,
-                self.contacts, position, trial,
+                self.contacts, position, trial, shift,
             )  # fmt: skip
 
 

@@ -23,7 +23,6 @@ from viscoil.smoothing import Smoothing
 from viscoil.solvers import density_kernels as density
 from viscoil.solvers import operators, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
-from viscoil.solvers.density_kernels import limited
 from viscoil.solvers.projections import (
     MARGIN,
     Convergence,
@@ -32,7 +31,7 @@ from viscoil.solvers.projections import (
     StepContext,
     VelocityProjection,
 )
-from viscoil.solvers.tables import Materials, Scale, make_scale
+from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
 from viscoil.timing import PhaseClock
 
@@ -45,22 +44,20 @@ class StepReport:
 
 
 @qd.kernel(fastcache=True)
-def _accelerate(
-    n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, scale: Scale, unknowns: Unknowns
-):
-    """u* ← u⁰ + Δt g and what the remembered pressures do, in both arrays."""
+def _accelerate(n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, unknowns: Unknowns):
+    """u* ← u⁰ + Δt g, in both arrays."""
     for i in range(n):
-        pushed = limited(unknowns.change[i], scale) / dt
-        free = unknowns.velocity[i] + dt * qd.Vector([gx, gy, gz]) + pushed
+        free = unknowns.velocity[i] + dt * qd.Vector([gx, gy, gz])
         unknowns.velocity[i] = free
         unknowns.trial[i] = free
 
 
 @qd.kernel(fastcache=True)
 def _finish(n: qd.i32, dt: qd.f32, fluid: Fluid, unknowns: Unknowns):
-    """u ← (x − x⁰)/Δt, x⁰ ← x."""
+    """u ← (x − x⁰)/Δt without shifts, x⁰ ← x."""
     for i in range(n):
-        unknowns.velocity[i] = (unknowns.trial[i] - fluid.position[i]) / dt
+        moved = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
+        unknowns.velocity[i] = moved / dt
         fluid.position[i] = unknowns.trial[i]
 
 
@@ -97,8 +94,7 @@ class DCPBD:
         c = self._context(particles, materials, boundary)
         with self.clock("prepare"):
             self._prepare(c)
-        self._project_positions.recall_pressures(c)
-        _accelerate(c.n, dt, *gravity, c.scale, c.unknowns)
+        _accelerate(c.n, dt, *gravity, c.unknowns)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         density.predict_positions(c.n, c.scale, c.fluid, c.unknowns)

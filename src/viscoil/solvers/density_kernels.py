@@ -14,7 +14,7 @@ from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import Contacts, is_driven, wall_density
-from viscoil.solvers.tables import MaterialTable, Scale
+from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 
@@ -23,33 +23,6 @@ def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns)
     """y ← x⁰ + Δt u."""
     for i in range(n):
         unknowns.trial[i] = fluid.position[i] + scale.dt * unknowns.velocity[i]
-
-
-@qd.func
-def firmness(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
-    """D/(D + a/10): 0 for water, 1 for what answers a strain with stress at once."""
-    d = fluid.diagonal[i]
-    return d / (d + 0.1 * materials.normal_compliance[fluid.material[i]] + 1e-30)
-
-
-@qd.kernel(fastcache=True)
-def recall_pressures(
-    n: qd.i32, materials: MaterialTable, fluid: Fluid, contacts: Contacts, unknowns: Unknowns
-):
-    """Δp ← p ← what of the last step's p is worth keeping, y ← x⁰.
-
-    Afterwards `apply_pressure_change` gives its whole force. It acts along the directions of x⁰
-    and not of y, which feeds energy to motions that nothing damps: a material keeps its pressure in
-    the measure of its `firmness`, and water keeps none. A tenth is always forgotten, so that no
-    pressure winds up where particles cannot yield to it. Those that a nozzle drives have none.
-    """
-    for i in range(n):
-        kept = 0.9 * firmness(materials, fluid, i) * unknowns.pressure[i]
-        if is_driven(fluid.wall[i], contacts):
-            kept = 0.0
-        unknowns.pressure[i] = kept
-        unknowns.pressure_change[i] = kept
-        unknowns.trial[i] = fluid.position[i]
 
 
 @qd.kernel(fastcache=True)
@@ -61,7 +34,6 @@ def prepare_stiffness(
     margin: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
-    materials: MaterialTable,
     fluid: Fluid,
     colliders: ColliderArrays,
     wall_table: Floats,
@@ -72,10 +44,7 @@ def prepare_stiffness(
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
-    about 0.4. A firm material keeps its volume by stress and takes a twentieth of that: pressure then
-    only has to make up for what adds up over many steps, and what it does passes through the velocity
-    projection of the next one. Strong corrections here would push single particles out of line,
-    which no gradient sees: a viscous cube swelled by a tenth within two seconds.
+    about 0.4.
     Per block: how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
     """
@@ -99,9 +68,9 @@ def prepare_stiffness(
             total += vec3(behind[0], behind[1], behind[2])
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
-        length = 0.35 * (1.0 - 0.95 * firmness(materials, fluid, i))
-        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / length
-        unknowns.projected_pressure[i] = unknowns.pressure[i]
+        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / 0.35
+        unknowns.pressure[i] = 0.0
+        unknowns.projected_pressure[i] = 0.0
         unknowns.compression[i] = approach
     for b in range(blocks(n)):
         beyond = qd.f64(0.0)
@@ -118,7 +87,6 @@ def change_pressure(
     momentum: qd.f32,
     collider_count: qd.i32,
     scale: Scale,
-    materials: MaterialTable,
     fluid: Fluid,
     contacts: Contacts,
     colliders: ColliderArrays,
@@ -127,9 +95,6 @@ def change_pressure(
     sums: Doubles,
 ):
     """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
-
-    Momentum is for particles that only the density holds. A firm material also answers with stress,
-    in steps without momentum, and the two would drive each other apart.
 
     Per block: Σ max(C, 0), max C, Σ of the error of complementarity (C where it may grow or press),
     and the product that tells whether momentum has carried too far.
@@ -150,8 +115,7 @@ def change_pressure(
         if is_driven(fluid.wall[i], contacts):
             projected = 0.0
         step = projected - unknowns.projected_pressure[i]
-        carried = momentum * (1.0 - firmness(materials, fluid, i)) * step
-        unknowns.pressure_change[i] = projected + carried - applied
+        unknowns.pressure_change[i] = projected + momentum * step - applied
     for b in range(blocks(n)):
         total = qd.f64(0.0)
         largest = qd.f64(0.0)
@@ -191,6 +155,7 @@ def apply_pressure_change(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
+    shifting: qd.template(),
     collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
@@ -198,22 +163,39 @@ def apply_pressure_change(
     wall_table: Floats,
     unknowns: Unknowns,
 ):
-    """change ← Δt² f/m of the pressures Δp."""
+    """change ← Δt² f/m of the pressures Δp.
+
+    A firm material keeps its volume in the velocity projection; to it, density is a matter of how
+    evenly the particles lie. Between two firm particles the push is therefore a shift, which moves
+    them and not the fluid: no velocity, no strain. If it were a force, stress would resist it, the
+    two would wind each other up, and a viscous cube swells by a tenth within two seconds.
+    """
     for i in range(n):
         yi = unknowns.trial[i]
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
+        shift = vec3(0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, yi, unknowns.trial[j])
             slope = slope_over_q(kind, x.norm() / scale.support)
-            push -= (own + unknowns.pressure_change[j]) * slope * x
-        push *= scale.volume * scale.gradient_scale
+            step = (own + unknowns.pressure_change[j]) * slope * x
+            push -= step
+            if qd.static(shifting):
+                shift -= fluid.firmness[j] * step
+        unit = scale.volume * scale.gradient_scale
+        push *= unit
+        shift *= unit
         if fluid.wall[i] >= 0:
             behind = wall_density(yi, collider_count, scale.support, colliders, wall_table)
-            push -= own * vec3(behind[0], behind[1], behind[2])
+            step = own * vec3(behind[0], behind[1], behind[2])
+            push -= step
+            shift -= step
         factor = scale.dt * scale.dt * scale.volume * fluid.inverse_mass[i]
         unknowns.change[i] = factor * push
+        if qd.static(shifting):
+            shifted = factor * fluid.firmness[i] * shift
+            unknowns.shift[i] = unknowns.shift[i] + shifted
 
 
 @qd.kernel(fastcache=True)
@@ -235,10 +217,3 @@ def trusted(y: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) 
     predicted = fluid.position[i] + scale.dt * unknowns.velocity[i]
     offset = y - predicted
     return predicted + offset * qd.min(1.0, scale.spacing / qd.max(offset.norm(), 1e-30))
-
-
-@qd.func
-def limited(change: vec3, scale: Scale) -> vec3:
-    """At most half a spacing: farther than that the neighbourhood says nothing about the constraint."""
-    longest = 0.5 * scale.spacing
-    return change * qd.min(1.0, longest / qd.max(change.norm(), 1e-6 * longest))

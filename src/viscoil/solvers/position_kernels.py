@@ -3,7 +3,7 @@
 
 import quadrants as qd
 
-from viscoil.compute import Doubles, vec6
+from viscoil.compute import Doubles, vec3, vec6
 from viscoil.constraints.conformation import (
     convect,
     implicit_euler,
@@ -13,17 +13,18 @@ from viscoil.constraints.conformation import (
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.solvers.density_kernels import trusted
-from viscoil.solvers.operators import gradient, stress_force
+from viscoil.solvers.operators import gradient, leak, stress_force
 from viscoil.solvers.relaxation import jacobi_update, sum_residuals
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 
 @qd.kernel(fastcache=True)
-def clear_direction(n: qd.i32, unknowns: Unknowns):
-    """The position projection adds up its Δσ here."""
+def clear_sums(n: qd.i32, unknowns: Unknowns):
+    """The position projection adds up its Δσ and shifts."""
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
+        unknowns.shift[i] = vec3(0.0)
 
 
 @qd.kernel(fastcache=True)
@@ -40,7 +41,7 @@ def jacobi_from_positions(
 ):
     """Eq. 17: Δσ from the constraint at the displacements y − x⁰; per block: r·z."""
     for i in range(n):
-        unknowns.change[i] = unknowns.trial[i] - fluid.position[i]
+        unknowns.change[i] = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
     for i in range(n):
         moved = gradient(periodic, scale, fluid, unknowns.change, i)
         strain = strain_step(moved, 1.0)
@@ -64,9 +65,9 @@ def add_position_change(
 
 @qd.kernel(fastcache=True)
 def displacements(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
-    """change ← y − x⁰."""
+    """change ← y − x⁰, without shifts."""
     for i in range(n):
-        unknowns.change[i] = unknowns.trial[i] - fluid.position[i]
+        unknowns.change[i] = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
 
 
 @qd.kernel(fastcache=True)
@@ -81,7 +82,8 @@ def update_conformation(
 ):
     """Q by eq. 6 with the deformation that the step ended with; the stress turns with the fluid."""
     for i in range(n):
-        relaxation = materials.relaxation[fluid.material[i]]
+        m = fluid.material[i]
+        relaxation = materials.relaxation[m] * (1.0 - leak(materials, fluid, i))
         deformation = gradient(periodic, scale, fluid, unknowns.change, i)
         deformation += qd.Matrix.identity(qd.f32, 3)
         q = fluid.conformation[i]
@@ -95,4 +97,8 @@ def update_conformation(
         kept = unknowns.stress[i] - unknowns.direction[i]
         turn = nearest_rotation(deformation)
         unknowns.stress[i] = congruence(turn, kept)
+        # c⁰ + e, taken from the bend that it causes: what the iterations left undone is not remembered
+        curvature = (1.0 - materials.memory[m]) * fluid.curvature[i]
+        curvature += materials.shear_compliance[m] * unknowns.bend[i]
+        fluid.curvature[i] = relaxation * (turn @ curvature)
         unknowns.bend[i] = turn @ unknowns.bend[i]

@@ -190,12 +190,14 @@ class PositionProjection:
         self._sums = BlockSums()
         self._wall_table = scalars(qd.f32, 129)
         write(self._wall_table, wall_table(kind, settings.support))
+        self._shifting = False
         self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, going on from the pressures and stresses already applied."""
         self._sums.reserve(c.n)
-        position_kernels.clear_direction(c.n, c.unknowns)
+        position_kernels.clear_sums(c.n, c.unknowns)
+        self._shifting = conform and self.settings.projection == "doubly"
         self._push_out(c)
         outran = self._prepare_stiffness(c)
         momentum = Momentum()
@@ -217,29 +219,19 @@ class PositionProjection:
             return True
         return iterations >= s.position_iterations and error.unbalanced < s.density_tolerance
 
-    def recall_pressures(self, c: StepContext) -> None:
-        """change ← how far the pressures of the last step move particles at x⁰ in this one.
-
-        They are part of the free motion u*: what they carry is not asked of the stress, and a body
-        at rest stays where it is however few iterations follow.
-        """
-        density.recall_pressures(c.n, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns)
-        self._apply_pressure_change(c)
-
     def _prepare_stiffness(self, c: StepContext) -> int:
         """Once per step; returns how many particles outran the margin of the pair list."""
         density.prepare_stiffness(
             c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.boundary.collider_count,
-            c.scale, c.materials.table, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
-            self._sums.array,
+            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
         )  # fmt: skip
         return round(self._sums.total(c.n))
 
     def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
         density.change_pressure(
-            c.n, self.kind, c.periodic, momentum, c.boundary.collider_count, c.scale,
-            c.materials.table, c.fluid, c.boundary.contacts, c.boundary.colliders,
-            self._wall_table, c.unknowns, self._sums.array,
+            c.n, self.kind, c.periodic, momentum, c.boundary.collider_count, c.scale, c.fluid,
+            c.boundary.contacts, c.boundary.colliders, self._wall_table, c.unknowns,
+            self._sums.array,
         )  # fmt: skip
         blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
         total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
@@ -248,7 +240,7 @@ class PositionProjection:
 
     def _apply_pressure_change(self, c: StepContext) -> None:
         density.apply_pressure_change(
-            c.n, self.kind, c.periodic, c.boundary.collider_count, c.scale,
+            c.n, self.kind, c.periodic, self._shifting, c.boundary.collider_count, c.scale,
             c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
         )  # fmt: skip
 
@@ -268,7 +260,9 @@ class PositionProjection:
         return residual
 
     def _push_out(self, c: StepContext) -> None:
-        c.boundary.constrain_positions(c.scale, c.fluid.position, c.unknowns.trial)
+        c.boundary.constrain_positions(
+            c.scale, c.fluid.position, c.unknowns.trial, c.unknowns.shift
+        )
 
 
 def _lattice_stiffness(kind: Smoothing, support: float, scale: Scale) -> float:

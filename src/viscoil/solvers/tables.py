@@ -88,7 +88,8 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     relaxation = 1.0 if math.isinf(tau) else (tau / (tau + dt) if tau > 0.0 else 0.0)
     if material.compliance is not None:
         a = material.compliance / material.density
-        return Coefficients(0.5 * a, a, 0.5 * a, 1.0, 1.0, relaxation, True)
+        soft, share = 0.5 * a, 1.0 / VOLUME_STIFFNESS
+        return Coefficients(soft, a, share * soft, 1.0, share, relaxation, True)
     solvent = material.solvent_viscosity / dt
     polymer = _polymer_compliance(material, dt)
     stiffness = solvent + (1.0 / polymer if polymer else 0.0)

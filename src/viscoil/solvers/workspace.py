@@ -18,6 +18,7 @@ class Fluid:
     position: Vec3s  # x⁰, m
     material: Ints
     conformation: Vec6s  # Q⁰
+    curvature: Vec3s  # c⁰: to bends what Q⁰ − I is to strain
     pairs: PairList
     period: Period
     weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
@@ -26,6 +27,7 @@ class Fluid:
     bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
     diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
     inverse_mass: Floats  # 1/kg
+    firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     wall: Ints  # index of the particle's contact, -1 away from walls
 
 
@@ -36,6 +38,7 @@ class Unknowns:
     velocity: Vec3s  # u, m/s
     trial: Vec3s  # u* (m/s) in the velocity projection, y (m) in the position projection
     change: Vec3s  # correction of one iteration, of u (m/s) or y (m)
+    shift: Vec3s  # the part of y that only rearranges particles and is no motion of the fluid, m
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
     direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
@@ -68,6 +71,7 @@ class Workspace:
             position=particles.array("position"),
             material=particles.array("material"),
             conformation=particles.array("conformation"),
+            curvature=particles.array("curvature"),
             pairs=pairs,
             period=period,
             weight=self._weight,
@@ -76,6 +80,7 @@ class Workspace:
             bend_diagonal=a["bend_diagonal"],
             diagonal=a["diagonal"],
             inverse_mass=a["inverse_mass"],
+            firmness=a["firmness"],
             wall=a["wall"],
         )
 
@@ -86,6 +91,7 @@ class Workspace:
             velocity=particles.array("velocity"),
             trial=a["trial"],
             change=a["change"],
+            shift=a["shift"],
             stress=particles.array("stress"),
             residual=a["residual"],
             direction=a["direction"],
@@ -109,12 +115,13 @@ class Workspace:
         a.clear()
         for name in ("correction", "residual", "direction"):
             a[name] = vectors(6, capacity)
-        for name in ("trial", "change", "lean", "bend_residual", "bend_direction", "pull"):
+        for name in ("trial", "change", "shift", "lean", "bend_residual", "bend_direction", "pull"):
             a[name] = vectors(3, capacity)
         for name in (
             "diagonal",
             "bend_diagonal",
             "inverse_mass",
+            "firmness",
             "pressure_change",
             "projected_pressure",
             "stiffness",
