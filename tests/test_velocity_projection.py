@@ -81,6 +81,7 @@ def problem(
     rig.particles["velocity"] = [0.0, -1.0, 0.0] if landing else flow
     if material.relaxation_time > 0.0:
         rig.particles["conformation"] += 0.05 * rng.normal(size=(len(points), 6))
+        rig.particles["dilation"] = 0.01 * rng.normal(size=len(points))
         rig.particles["curvature"] = 0.05 * rng.normal(size=(len(points), 3))
     c = rig.prepare(DT)
     memory = numbers(c.fluid.conformation, c.n) - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
@@ -114,6 +115,7 @@ def right_side(p: Problem, system: Discretisation, velocity: Float) -> Float:
     mean = np.zeros((p.n, 6))
     mean[:, :3] = p.memory[:, :3].mean(axis=1)[:, None]
     remembered = memory * p.memory + (volume_memory - memory) * mean
+    remembered[:, :3] += memory * numbers(p.c.fluid.dilation, p.n)[:, None]
     diagonal = numbers(p.c.fluid.diagonal, p.n)[:, None]
     slack = 100.0 * float(view(table.normal_compliance)[0])
     b = system.strain @ velocity.reshape(-1)

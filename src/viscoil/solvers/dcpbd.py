@@ -5,6 +5,8 @@ Where it deviates from the paper, and why:
 - Gradients carry a first-order correction, so that rotation survives the velocity projection too.
 - The velocity projection is solved by preconditioned conjugate gradients (Jacobi is an option).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
+- Between particles of materials that keep their volume by stress, density corrections are shifts:
+  they move particles and not the fluid (`density_kernels.apply_pressure_change`).
 - Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
   compliant material does not answer twice, and from step to step as a warm start.
 - The position projection keeps gradients and directions of the start of the step and measures strain

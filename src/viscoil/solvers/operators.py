@@ -80,11 +80,14 @@ def leak(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
 
 @qd.func
 def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
-    """The part of Q⁰ − I that enters the constraint."""
+    """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
+
+    The mean of Q is no measure of volume: it grows in shear, where polymers stretch.
+    """
     m = fluid.material[i]
     q = fluid.conformation[i] - identity()
     mean = (q[0] + q[1] + q[2]) / 3.0
-    volume = (materials.volume_memory[m] - materials.memory[m]) * mean
+    volume = materials.volume_memory[m] * mean + materials.memory[m] * (fluid.dilation[i] - mean)
     return recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
 
 

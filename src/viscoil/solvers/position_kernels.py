@@ -92,6 +92,8 @@ def update_conformation(
         else:
             q = convect(q, deformation, relaxation)
         fluid.conformation[i] = q
+        growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), 0.1))
+        fluid.dilation[i] = relaxation * (fluid.dilation[i] + growth)
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
         kept = unknowns.stress[i] - unknowns.direction[i]

@@ -76,13 +76,14 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     Both together are again one constraint, of compliance 1/a = 1/a_p + η_s/Δt, in which the memory
     Q⁰ − I is weighted by a/a_p. Neither the particle spacing nor the step enters the material.
 
-    The mean stress is `VOLUME_STIFFNESS` times stiffer, with a memory weighted accordingly. That makes
-    the flow of a viscous fluid free of divergence also where it is pulled: a stretched thread thins
+    The mean stress is `VOLUME_STIFFNESS` times stiffer against a change of volume, but not against the
+    mean of Q, which grows in shear: `volume_memory` weights that down, and the volume is remembered by
+    itself. That makes the flow of a viscous fluid free of divergence also where it is pulled: a stretched thread thins
     (and resists with three times its viscosity, Trouton's ratio) instead of falling apart, which the
     density constraint, that only pushes, cannot bring about.
 
     A material given as in Barreiro 2017 has the compliance α of particles of unit mass, one for all
-    six components: a = α/(2ρ) for normal and α/ρ for shear components, and no special volume.
+    six components: a = α/(2ρ) for normal and α/ρ for shear components; its volume is as above.
     """
     tau = material.relaxation_time
     relaxation = 1.0 if math.isinf(tau) else (tau / (tau + dt) if tau > 0.0 else 0.0)

@@ -18,6 +18,7 @@ class Fluid:
     position: Vec3s  # x⁰, m
     material: Ints
     conformation: Vec6s  # Q⁰
+    dilation: Floats  # θ⁰: to the mean of strain what Q⁰ − I is to the rest
     curvature: Vec3s  # c⁰: to bends what Q⁰ − I is to strain
     pairs: PairList
     period: Period
@@ -71,6 +72,7 @@ class Workspace:
             position=particles.array("position"),
             material=particles.array("material"),
             conformation=particles.array("conformation"),
+            dilation=particles.array("dilation"),
             curvature=particles.array("curvature"),
             pairs=pairs,
             period=period,
