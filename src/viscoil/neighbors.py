@@ -23,7 +23,7 @@ from viscoil.compute import Ints, Longs, Vec3s, scalars, vec3, view
 from viscoil.errors import RunError
 from viscoil.particles import Particles
 from viscoil.reductions import block_count, exclusive_scan
-from viscoil.zorder import ZSort, encode, last_cell, origin, squeeze
+from viscoil.zorder import ZSort, last_cell, origin, spread, squeeze
 
 CHUNK = 16384  # particles whose rows are collected before they are packed
 ROW_WIDTH = 64  # neighbours a row holds at first
@@ -149,6 +149,17 @@ def _wrap_cell(cell: qd.i64, cells: qd.i32) -> qd.i64:
 
 
 @qd.func
+def _three_cells(cell: qd.i64, periodic: qd.i32):
+    """The cells before, at and after `cell` along an axis, spread for a Z-index; -1 off the grid."""
+    spread_out = qd.Vector([qd.i64(-1), qd.i64(-1), qd.i64(-1)])
+    for k in qd.static(range(3)):
+        near = _wrap_cell(cell + (k - 1), periodic)
+        if near >= 0 and near <= last_cell():
+            spread_out[k] = spread(near)
+    return spread_out
+
+
+@qd.func
 def _find_brick(key: qd.i64, bricks: qd.i32, brick_key: Longs) -> qd.i32:
     low = 0
     high = bricks
@@ -178,16 +189,14 @@ def _link_cells(
     for c in range(cells):
         key = grid.cell_key[c]
         home = grid.brick_of[c + 1] - 1
-        x = squeeze(key)
-        y = squeeze(key >> 1)
-        z = squeeze(key >> 2)
-        for o in range(27):
-            nx = _wrap_cell(x + qd.i64(o % 3 - 1), periodic_x)
-            ny = _wrap_cell(y + qd.i64((o // 3) % 3 - 1), periodic_y)
-            nz = _wrap_cell(z + qd.i64(o // 9 - 1), periodic_z)
+        along_x = _three_cells(squeeze(key), periodic_x)
+        along_y = _three_cells(squeeze(key >> 1), periodic_y)
+        along_z = _three_cells(squeeze(key >> 2), periodic_z)
+        for o in qd.static(range(27)):
+            kx, ky, kz = along_x[o % 3], along_y[o // 3 % 3], along_z[o // 9]
             found = -1
-            if qd.min(nx, ny, nz) >= 0 and qd.max(nx, ny, nz) <= last_cell():
-                wanted = encode(nx, ny, nz)
+            if qd.min(kx, ky, kz) >= 0:
+                wanted = kx | (ky << 1) | (kz << 2)
                 brick = home
                 if (wanted >> 9) != (key >> 9):
                     brick = _find_brick(wanted >> 9, bricks, grid.brick_key)

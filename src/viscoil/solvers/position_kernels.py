@@ -14,7 +14,7 @@ from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.solvers.density_kernels import trusted
 from viscoil.solvers.operators import gradient, leak, stress_force
-from viscoil.solvers.relaxation import jacobi_update, sum_residuals
+from viscoil.solvers.relaxation import jacobi_update, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -49,7 +49,7 @@ def jacobi_from_positions(
             deformation = moved + qd.Matrix.identity(qd.f32, 3)
             strain = strain_of_deformation(deformation, nearest_rotation(deformation))
         jacobi_update(strain, beta, scale, materials, fluid, unknowns, i)
-    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+    sum_terms(n, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)

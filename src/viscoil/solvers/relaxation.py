@@ -28,31 +28,29 @@ def jacobi_update(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """σ += Δσ = β/n z, loaded; `residual` keeps r and `direction` adds up the Δσ. No bends."""
+    """σ += Δσ = β/n z, loaded; `direction` adds up the Δσ, `term` holds r·z. No bends."""
     r = constraint(strain, unknowns.stress[i], materials, fluid, i)
     step = relaxation_factor(beta, fluid, i) * precondition(r, materials, fluid, i)
-    unknowns.residual[i] = r
-    unknowns.bend_residual[i] = vec3(0.0)
+    unknowns.term[i] = residual_term(r, vec3(0.0), scale, materials, fluid, i)
     unknowns.stress[i] = unknowns.stress[i] + step
     unknowns.direction[i] = unknowns.direction[i] + step
     load(step, vec3(0.0), scale, fluid, unknowns, i)
 
 
 @qd.func
-def sum_residuals(
-    n: qd.i32,
-    scale: Scale,
-    materials: MaterialTable,
-    fluid: Fluid,
-    unknowns: Unknowns,
-    sums: Doubles,
-):
-    """Per block: r·z."""
+def residual_term(
+    r: vec6, e: vec3, scale: Scale, materials: MaterialTable, fluid: Fluid, i: qd.i32
+) -> qd.f32:
+    """What a particle adds to r·z."""
+    strains = double_dot(r, precondition(r, materials, fluid, i))
+    return scale.volume * (strains + e.dot(bend_precondition(e, materials, fluid, i)))
+
+
+@qd.func
+def sum_terms(n: qd.i32, unknowns: Unknowns, sums: Doubles):
+    """Per block: the sum of the terms."""
     for b in range(blocks(n)):
-        rz = qd.f64(0.0)
+        total = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            r = unknowns.residual[i]
-            rz += scale.volume * double_dot(r, precondition(r, materials, fluid, i))
-            e = unknowns.bend_residual[i]
-            rz += scale.volume * e.dot(bend_precondition(e, materials, fluid, i))
-        sums[b] = rz
+            total += unknowns.term[i]
+        sums[b] = total

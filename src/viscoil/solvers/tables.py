@@ -78,9 +78,9 @@ def coefficients(material: Material, dt: float) -> Coefficients:
 
     The mean stress is `VOLUME_STIFFNESS` times stiffer against a change of volume, but not against the
     mean of Q, which grows in shear: `volume_memory` weights that down, and the volume is remembered by
-    itself. That makes the flow of a viscous fluid free of divergence also where it is pulled: a stretched thread thins
-    (and resists with three times its viscosity, Trouton's ratio) instead of falling apart, which the
-    density constraint, that only pushes, cannot bring about.
+    itself. That makes the flow of a viscous fluid free of divergence also where it is pulled: a
+    stretched thread thins (and resists with three times its viscosity, Trouton's ratio) instead of
+    falling apart, which the density constraint, that only pushes, cannot bring about.
 
     A material given as in Barreiro 2017 has the compliance α of particles of unit mass, one for all
     six components: a = α/(2ρ) for normal and α/ρ for shear components; its volume is as above.

@@ -24,7 +24,7 @@ from viscoil.solvers.operators import (
     precondition,
     stress_force,
 )
-from viscoil.solvers.relaxation import jacobi_update, sum_residuals
+from viscoil.solvers.relaxation import jacobi_update, residual_term, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -138,7 +138,8 @@ def start_conjugate_gradients(
         unknowns.direction[i] = precondition(r, materials, fluid, i)
         unknowns.bend_direction[i] = bend_precondition(e, materials, fluid, i)
         load(unknowns.direction[i], unknowns.bend_direction[i], scale, fluid, unknowns, i)
-    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+        unknowns.term[i] = residual_term(r, e, scale, materials, fluid, i)
+    sum_terms(n, unknowns, sums)
 
 
 @qd.func
@@ -155,18 +156,14 @@ def respond(
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
-        w = scale.dt * fluid.inverse_mass[i] * force
-        unknowns.change[i] = free_part(fluid.wall[i], contacts, w)
-    for b in range(blocks(n)):
-        curvature = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            w = unknowns.change[i]
-            p = unknowns.direction[i]
-            curvature += 2.0 * w.dot(w) / fluid.inverse_mass[i]
-            curvature += scale.volume * double_dot(p, comply(p, materials, fluid, i))
-            q = unknowns.bend_direction[i]
-            curvature += scale.volume * bend_compliance(materials, fluid, i) * q.dot(q)
-        sums[b] = curvature
+        w = free_part(fluid.wall[i], contacts, scale.dt * fluid.inverse_mass[i] * force)
+        unknowns.change[i] = w
+        p = unknowns.direction[i]
+        q = unknowns.bend_direction[i]
+        work = double_dot(p, comply(p, materials, fluid, i))
+        work += bend_compliance(materials, fluid, i) * q.dot(q)
+        unknowns.term[i] = 2.0 * w.dot(w) / fluid.inverse_mass[i] + scale.volume * work
+    sum_terms(n, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)
@@ -211,12 +208,15 @@ def conjugate_gradient_iteration(
         unknowns.stress[i] = unknowns.stress[i] + length * p
         unknowns.bend[i] = unknowns.bend[i] + length * q
         unknowns.velocity[i] = unknowns.velocity[i] + length * unknowns.change[i]
+        r = unknowns.residual[i]
+        e = unknowns.bend_residual[i]
         if double_dot(fluid.correction[i], fluid.correction[i]) > 0.0:
-            r = unknowns.residual[i] + strain - length * comply(p, materials, fluid, i)
-            e = bend * scale.dt - bend_compliance(materials, fluid, i) * q
+            r += strain - length * comply(p, materials, fluid, i)
+            e += length * (bend * scale.dt - bend_compliance(materials, fluid, i) * q)
             unknowns.residual[i] = r
-            unknowns.bend_residual[i] = unknowns.bend_residual[i] + length * e
-    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+            unknowns.bend_residual[i] = e
+        unknowns.term[i] = residual_term(r, e, scale, materials, fluid, i)
+    sum_terms(n, unknowns, sums)
     sum_blocks(n, rz, sums)
     for i in range(n):
         keep = qd.cast(sums[1], qd.f32)
@@ -244,7 +244,7 @@ def jacobi_from_velocities(
     for i in range(n):
         strain, _bend = strain_under(corotated, periodic, scale, fluid, unknowns, i)
         jacobi_update(strain, beta, scale, materials, fluid, unknowns, i)
-    sum_residuals(n, scale, materials, fluid, unknowns, sums)
+    sum_terms(n, unknowns, sums)
 
 
 @qd.kernel(fastcache=True)

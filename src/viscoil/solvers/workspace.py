@@ -23,6 +23,7 @@ class Fluid:
     pairs: PairList
     period: Period
     weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
+    weighty: Ints  # end of the pairs of each particle that have a weight; the others follow
     correction: Vec6s  # K_i: inverse moment matrix; 0 where no gradient can be taken
     lean: Vec3s  # s_i = K_i Σ_j g_ij x_ij/V_i, 1/m: how lopsided the neighbourhood is
     bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
@@ -46,6 +47,7 @@ class Unknowns:
     bend: Vec3s  # μ, Pa: the multiplier of what the gradient does not see
     bend_residual: Vec3s  # r of the bends
     bend_direction: Vec3s  # p of the bends
+    term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of whatever is loaded, Pa
     pull: Vec3s  # (b/2) μ of whatever is loaded, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
@@ -77,6 +79,7 @@ class Workspace:
             pairs=pairs,
             period=period,
             weight=self._weight,
+            weighty=a["weighty"],
             correction=a["correction"],
             lean=a["lean"],
             bend_diagonal=a["bend_diagonal"],
@@ -100,6 +103,7 @@ class Workspace:
             bend=particles.array("bend"),
             bend_residual=a["bend_residual"],
             bend_direction=a["bend_direction"],
+            term=a["term"],
             traction=a["traction"],
             pull=a["pull"],
             pressure=particles.array("pressure"),
@@ -128,7 +132,9 @@ class Workspace:
             "projected_pressure",
             "stiffness",
             "compression",
+            "term",
         ):
             a[name] = scalars(qd.f32, capacity)
-        a["wall"] = scalars(qd.i32, capacity)
+        for name in ("wall", "weighty"):
+            a[name] = scalars(qd.i32, capacity)
         a["traction"] = matrices(capacity)
