@@ -6,7 +6,6 @@ from measure import Body, Timing, lattice, note, report, timed
 from viscoil import compute
 from viscoil.compute import write
 from viscoil.scene import Material
-from viscoil.solvers import density_kernels as density
 from viscoil.solvers.projections import MARGIN
 
 SIDE, SPACING, DT = 46, 0.02, 1 / 240
@@ -20,7 +19,8 @@ def block() -> Body:
     x = lattice((SIDE, SIDE, SIDE), SPACING)
     x += rng.uniform(-0.05, 0.05, x.shape) * SPACING
     material = Material(density=1000.0, modulus=1000.0, relaxation_time=0.1)
-    body = Body(x, SPACING, material, velocity_tolerance=0.0)
+    counts = {"position_iterations": ITERATIONS, "max_position_iterations": ITERATIONS}
+    body = Body(x, SPACING, material, velocity_tolerance=0.0, **counts)
     for _ in range(2):
         body.step(DT)
     return body
@@ -56,15 +56,11 @@ def position_iterations(body: Body) -> Timing:
     def restart() -> None:
         write(c.unknowns.velocity, velocity)
         write(c.unknowns.stress, np.zeros((c.n, 6)))
-        write(c.unknowns.pressure, np.zeros(c.n))
-        density.predict_positions(c.n, c.scale, c.fluid, c.unknowns)
-        project._prepare_stiffness(c)
+        project.begin(c)
 
     def iterate() -> None:
-        for _ in range(ITERATIONS):
-            project._change_pressure(c, 0.5)
-            project._correct_density(c)
-            project._correct_conformation(c)
+        project.iterate(c, conform=True)
+        assert project._progress.iterations == ITERATIONS
 
     return timed(iterate, REPETITIONS, before=restart)
 

@@ -1,13 +1,15 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """The density constraint: calibrated lattices, and forces that are its gradient."""
 
 from functools import cache
 
 import numpy as np
 import pytest
+import quadrants as qd
 from numpy.typing import NDArray
 from rigs import FLOOR, SPACING, Rig, jitter, lattice, numbers
 
-from viscoil.compute import view, write
+from viscoil.compute import Floats, view, write
 from viscoil.constraints.density import (
     WALL_TABLE,
     lattice_sums,
@@ -15,8 +17,11 @@ from viscoil.constraints.density import (
     wall_table,
 )
 from viscoil.smoothing import Smoothing
+from viscoil.solvers.contact import Walls
+from viscoil.solvers.density_kernels import apply_pressure_change
 from viscoil.solvers.projections import StepContext, _lattice_stiffness
-from viscoil.solvers.tables import make_scale
+from viscoil.solvers.tables import Scale, make_scale
+from viscoil.solvers.workspace import Fluid, Unknowns
 
 Float = NDArray[np.float64]
 JACOBI_LENGTH = 0.35
@@ -36,12 +41,28 @@ def measure(rig: Rig, c: StepContext) -> tuple[Float, Float]:
     return numbers(c.unknowns.compression, c.n), numbers(c.unknowns.stiffness, c.n)
 
 
+@qd.kernel
+def _apply_pressure_change(
+    n: qd.i32,
+    kind: qd.template(),
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    wall_table: Floats,
+    unknowns: Unknowns,
+):
+    apply_pressure_change(n, kind, False, False, scale, fluid, walls, wall_table, unknowns)
+
+
 def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
     """How far these pressures move the particles from where they are."""
     write(c.unknowns.trial, view(c.fluid.position, c.n))
     write(c.unknowns.pressure_change, pressure)
     c.unknowns.change.fill(np.nan)
-    rig.solver._project_positions._apply_pressure_change(c)
+    projection = rig.solver._project_positions
+    _apply_pressure_change(
+        c.n, projection.kind, c.scale, c.fluid, c.boundary.walls, projection._wall_table, c.unknowns
+    )
     return numbers(c.unknowns.change, c.n)
 
 

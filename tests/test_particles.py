@@ -55,7 +55,7 @@ def test_fresh_particles_are_at_rest() -> None:
     assert particles["material"].tolist() == [2, 2, 2]
     assert particles["velocity"].tolist() == [[1.0, 2.0, 3.0]] * 3
     assert particles["conformation"].tolist() == [[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]] * 3
-    for name in ("stress", "pressure", "birth"):
+    for name in ("stress", "bend", "birth"):
         assert not particles[name].any()
     assert len(particles) == 3
     assert set(particles) == set(STANDARD_CHANNELS)

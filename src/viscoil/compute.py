@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
+from quadrants.lang import impl
 
 from viscoil.errors import RunError
 
@@ -26,6 +27,7 @@ mat3 = qd.types.matrix(3, 3, qd.f32)
 Floats = qd.types.NDArray[qd.f32, 1]
 Doubles = qd.types.NDArray[qd.f64, 1]
 Ints = qd.types.NDArray[qd.i32, 1]
+Flag = qd.types.NDArray[qd.i32, 0]
 Longs = qd.types.NDArray[qd.i64, 1]
 Vec3s = qd.types.NDArray[vec3, 1]
 Vec6s = qd.types.NDArray[vec6, 1]
@@ -70,6 +72,11 @@ def backend() -> tuple[str, int]:
     if _started is None:
         raise RunError("the compute backend has not been started: call compute.initialize()")
     return _started
+
+
+def on_cpu() -> bool:
+    """Inside `qd.static` too: compiled kernels are kept per backend."""
+    return impl.current_cfg().arch in (qd.x64, qd.arm64)
 
 
 def scalars(dtype: Any, count: int) -> Any:

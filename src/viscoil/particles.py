@@ -47,7 +47,6 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
     "curvature": ChannelKind("f32", 3, "1"),  # its companion for the shortest waves; rest: 0
     "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
     "bend": ChannelKind("f32", 3, "Pa"),  # what the constraint of its companion transmits
-    "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
 }
 
 IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

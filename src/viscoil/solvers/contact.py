@@ -53,6 +53,16 @@ class Nozzles:
 
 
 @dataclasses.dataclass
+class Walls:
+    """All that holds or drives particles."""
+
+    colliders: ColliderArrays
+    count: qd.i32  # of colliders
+    nozzles: Nozzles
+    nozzle_count: qd.i32
+
+
+@dataclasses.dataclass
 class Contacts:
     """The particles near walls or in nozzles; one entry each."""
 
@@ -89,19 +99,21 @@ def is_driven(contact: qd.i32, contacts: Contacts) -> bool:
 
 
 @qd.func
-def nozzle_of(nozzles: Nozzles, count: qd.i32, margin: qd.f32, x: vec3) -> qd.i32:
+def nozzle_of(walls: Walls, margin: qd.f32, x: vec3) -> qd.i32:
     """The nozzle in whose run-in zone x lies, or -1."""
     found = -1
-    for e in range(count):
-        r = x - nozzles.origin[e]
-        along = r.dot(nozzles.direction[e])
-        u = qd.abs(r.dot(nozzles.width_axis[e]))
-        v = qd.abs(r.dot(nozzles.height_axis[e]))
-        inside = u < nozzles.half_width[e] + margin and v < nozzles.half_height[e] + margin
-        if nozzles.is_disc[e] == 1:
-            radius = nozzles.half_width[e] + margin
+    for e in range(walls.nozzle_count):
+        r = x - walls.nozzles.origin[e]
+        along = r.dot(walls.nozzles.direction[e])
+        u = qd.abs(r.dot(walls.nozzles.width_axis[e]))
+        v = qd.abs(r.dot(walls.nozzles.height_axis[e]))
+        inside = (
+            u < walls.nozzles.half_width[e] + margin and v < walls.nozzles.half_height[e] + margin
+        )
+        if walls.nozzles.is_disc[e] == 1:
+            radius = walls.nozzles.half_width[e] + margin
             inside = u * u + v * v < radius * radius
-        if inside and along < 0.0 and along > -nozzles.run_in[e] - 2.0 * margin:
+        if inside and along < 0.0 and along > -walls.nozzles.run_in[e] - 2.0 * margin:
             found = e
     return found
 
@@ -109,11 +121,8 @@ def nozzle_of(nozzles: Nozzles, count: qd.i32, margin: qd.f32, x: vec3) -> qd.i3
 @qd.kernel(fastcache=True)
 def _mark(
     n: qd.i32,
-    collider_count: qd.i32,
-    nozzle_count: qd.i32,
     scale: Scale,
-    colliders: ColliderArrays,
-    nozzles: Nozzles,
+    walls: Walls,
     position: Vec3s,
     velocity: Vec3s,
     marks: Ints,
@@ -121,9 +130,9 @@ def _mark(
     for i in range(n):
         x = position[i]
         reach = scale.support + scale.dt * velocity[i].norm()
-        near = nozzle_of(nozzles, nozzle_count, 0.5 * scale.spacing, x) >= 0
-        for k in range(collider_count):
-            if distance_and_normal(colliders, k, x)[3] < reach:
+        near = nozzle_of(walls, 0.5 * scale.spacing, x) >= 0
+        for k in range(walls.count):
+            if distance_and_normal(walls.colliders, k, x)[3] < reach:
                 near = True
         marks[i] = qd.cast(near, qd.i32)
 
@@ -131,9 +140,8 @@ def _mark(
 @qd.kernel(fastcache=True)
 def _collect(
     n: qd.i32,
-    nozzle_count: qd.i32,
     scale: Scale,
-    nozzles: Nozzles,
+    walls: Walls,
     position: Vec3s,
     offsets: Ints,
     wall: Ints,
@@ -145,7 +153,7 @@ def _collect(
         wall[i] = -1
         if offsets[i + 1] > c:
             wall[i] = c
-            nozzle = nozzle_of(nozzles, nozzle_count, 0.5 * scale.spacing, position[i])
+            nozzle = nozzle_of(walls, 0.5 * scale.spacing, position[i])
             contacts.particle[c] = i
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
@@ -157,9 +165,8 @@ def _collect(
 def _find_shields(
     count: qd.i32,
     periodic: qd.template(),
-    collider_count: qd.i32,
     scale: Scale,
-    colliders: ColliderArrays,
+    walls: Walls,
     pairs: PairList,
     period: Period,
     position: Vec3s,
@@ -169,8 +176,8 @@ def _find_shields(
     for c in range(count):
         i = contacts.particle[c]
         nearest = vec4(0.0, 0.0, 0.0, 1e30)
-        for k in range(collider_count):
-            at = distance_and_normal(colliders, k, position[i])
+        for k in range(walls.count):
+            at = distance_and_normal(walls.colliders, k, position[i])
             if at[3] < nearest[3]:
                 nearest = at
         n = vec3(nearest[0], nearest[1], nearest[2])
@@ -195,14 +202,12 @@ def resting_distance(scale: Scale, height: qd.f32) -> qd.f32:
 
 
 @qd.func
-def wall_density(
-    y: vec3, collider_count: qd.i32, support: qd.f32, colliders: ColliderArrays, table: Floats
-) -> vec4:
+def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
     """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
     outside = 1.0
     gradient = vec3(0.0)
-    for k in range(collider_count):
-        at = distance_and_normal(colliders, k, y)
+    for k in range(walls.count):
+        at = distance_and_normal(walls.colliders, k, y)
         share = wall_share(at[3], support, table)
         if share[0] > 0.0:
             left = qd.max(1.0 - share[0], 0.05)
@@ -235,10 +240,8 @@ def wall_ahead(
 def constrain_velocities(
     count: qd.i32,
     through_stress: qd.i32,
-    collider_count: qd.i32,
     scale: Scale,
-    colliders: ColliderArrays,
-    nozzles: Nozzles,
+    walls: Walls,
     contacts: Contacts,
     position: Vec3s,
     velocity: Vec3s,
@@ -258,12 +261,12 @@ def constrain_velocities(
         push = 0.0
         if contacts.nozzle[c] >= 0:
             e = contacts.nozzle[c]
-            u = nozzles.speed[e] * nozzles.direction[e]
+            u = walls.nozzles.speed[e] * walls.nozzles.direction[e]
             mode = Mode.FIXED
         else:
-            for k in range(collider_count):
+            for k in range(walls.count):
                 predicted = position[i] + scale.dt * u
-                at = wall_ahead(colliders, k, scale.spacing, position[i], predicted)
+                at = wall_ahead(walls.colliders, k, scale.spacing, position[i], predicted)
                 gap = at[3] - resting_distance(scale, contacts.height[c])
                 if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
@@ -271,10 +274,10 @@ def constrain_velocities(
                         push = -gap
                         contacts.normal[c] = n
                     u -= gap / scale.dt * n
-                    slip = u - surface_velocity(colliders, k, predicted)
+                    slip = u - surface_velocity(walls.colliders, k, predicted)
                     slip -= slip.dot(n) * n
-                    kind = colliders.contact[k]
-                    grip = colliders.friction[k] * (-gap / scale.dt)
+                    kind = walls.colliders.contact[k]
+                    grip = walls.colliders.friction[k] * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -290,77 +293,71 @@ def constrain_velocities(
     return changed
 
 
-@qd.kernel(fastcache=True)
-def constrain_positions(
-    count: qd.i32,
-    collider_count: qd.i32,
+@qd.func
+def push_out(
+    c: qd.i32,
+    y: vec3,
     scale: Scale,
-    colliders: ColliderArrays,
-    nozzles: Nozzles,
+    walls: Walls,
     contacts: Contacts,
     position: Vec3s,
-    trial: Vec3s,
     shift: Vec3s,
-):
-    """Pushes y out of the walls; sticking and friction act on the displacement along them.
+) -> vec3:
+    """y of the particle with contact c, out of the walls.
 
-    A shift into the wall is taken back first: undoing it must not become a velocity.
+    Sticking and friction act on the displacement along them. A shift into the wall is taken back
+    first: undoing it must not become a velocity.
     """
-    for c in range(count):
-        i = contacts.particle[c]
-        y = trial[i]
-        shifted = shift[i]
-        if contacts.nozzle[c] >= 0:
-            e = contacts.nozzle[c]
-            shifted = vec3(0.0)
-            y = position[i] + scale.dt * nozzles.speed[e] * nozzles.direction[e]
-        else:
-            for k in range(collider_count):
-                at = wall_ahead(colliders, k, scale.spacing, position[i], y)
-                gap = at[3] - resting_distance(scale, contacts.height[c])
-                kind = colliders.contact[k]
-                touching = 0.0
+    i = contacts.particle[c]
+    out = y
+    shifted = shift[i]
+    if contacts.nozzle[c] >= 0:
+        e = contacts.nozzle[c]
+        shifted = vec3(0.0)
+        out = position[i] + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
+    else:
+        for k in range(walls.count):
+            at = wall_ahead(walls.colliders, k, scale.spacing, position[i], out)
+            gap = at[3] - resting_distance(scale, contacts.height[c])
+            kind = walls.colliders.contact[k]
+            touching = 0.0
+            if kind == Contact.STICKY:
+                touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
+            if gap < touching:
+                n = vec3(at[0], at[1], at[2])
+                inward = qd.min(shifted.dot(n), 0.0)
+                shifted -= inward * n
+                depth = qd.max(inward - gap, 0.0)
+                contacts.push[c] = contacts.push[c] + depth
+                out += (depth - inward) * n
+                slip = out - shifted - position[i]
+                slip -= scale.dt * surface_velocity(walls.colliders, k, out)
+                slip -= slip.dot(n) * n
                 if kind == Contact.STICKY:
-                    touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
-                if gap < touching:
-                    n = vec3(at[0], at[1], at[2])
-                    inward = qd.min(shifted.dot(n), 0.0)
-                    y -= inward * n
-                    shifted -= inward * n
-                    depth = qd.max(inward - gap, 0.0)
-                    contacts.push[c] = contacts.push[c] + depth
-                    y += depth * n
-                    slip = y - shifted - position[i]
-                    slip -= scale.dt * surface_velocity(colliders, k, y)
-                    slip -= slip.dot(n) * n
-                    if kind == Contact.STICKY:
-                        y -= slip
-                    elif kind == Contact.FRICTION:
-                        length = slip.norm()
-                        if length <= colliders.friction[k] * contacts.push[c]:
-                            y -= slip
-                        else:
-                            y -= qd.min(1.0, colliders.friction[k] * depth / length) * slip
-        trial[i] = y
-        shift[i] = shifted
+                    out -= slip
+                elif kind == Contact.FRICTION:
+                    length = slip.norm()
+                    if length <= walls.colliders.friction[k] * contacts.push[c]:
+                        out -= slip
+                    else:
+                        out -= qd.min(1.0, walls.colliders.friction[k] * depth / length) * slip
+    shift[i] = shifted
+    return out
 
 
 class Boundary:
     """Colliders and nozzles of a simulation, and the contacts of the current step."""
 
     def __init__(self, colliders: ColliderArrays, collider_count: int) -> None:
-        self.colliders = colliders
-        self.collider_count = collider_count
-        self.nozzles = _make_nozzles([])
-        self.nozzle_count = 0
+        self.walls = Walls(colliders, collider_count, _make_nozzles([]), 0)
         self.contacts = _make_contacts(1)
         self.count = 0
         self._marks: Any = scalars(qd.i32, 1)
         self._sums: Any = scalars(qd.i32, 1)
 
     def set_nozzles(self, frames: Sequence[EmitterFrame]) -> None:
-        self.nozzles = _make_nozzles(frames)
-        self.nozzle_count = len(frames)
+        self.walls.nozzles = _make_nozzles(frames)
+        self.walls.nozzle_count = len(frames)
 
     def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
@@ -368,19 +365,14 @@ class Boundary:
         if self._marks.shape[0] < wall.shape[0] + 1:
             self._marks = scalars(qd.i32, wall.shape[0] + 1)
             self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
-        _mark(
-            n, self.collider_count, self.nozzle_count, scale, self.colliders, self.nozzles,
-            position, velocity, self._marks,
-        )  # fmt: skip
+        _mark(n, scale, self.walls, position, velocity, self._marks)
         self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
         if self.contacts.particle.shape[0] < self.count:
             self.contacts = _make_contacts(int(self.count * 1.2))
-        _collect(
-            n, self.nozzle_count, scale, self.nozzles, position, self._marks, wall, self.contacts
-        )
+        _collect(n, scale, self.walls, position, self._marks, wall, self.contacts)
         _find_shields(
-            self.count, periodic, self.collider_count, scale, self.colliders, fluid.pairs,
-            fluid.period, position, self.contacts,
+            self.count, periodic, scale, self.walls, fluid.pairs, fluid.period, position,
+            self.contacts,
         )  # fmt: skip
 
     def constrain_velocities(
@@ -390,17 +382,9 @@ class Boundary:
         if not self.count:
             return False
         changed = constrain_velocities(
-            self.count, through_stress, self.collider_count, scale, self.colliders, self.nozzles,
-            self.contacts, position, velocity,
+            self.count, through_stress, scale, self.walls, self.contacts, position, velocity,
         )  # fmt: skip
         return int(changed) > 0
-
-    def constrain_positions(self, scale: Scale, position: Any, trial: Any, shift: Any) -> None:
-        if self.count:
-            constrain_positions(
-                self.count, self.collider_count, scale, self.colliders, self.nozzles,
-                self.contacts, position, trial, shift,
-            )  # fmt: skip
 
 
 def _make_contacts(count: int) -> Contacts:

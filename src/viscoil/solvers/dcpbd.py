@@ -22,7 +22,6 @@ from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import density_kernels as density
 from viscoil.solvers import operators, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.projections import (
@@ -99,7 +98,6 @@ class DCPBD:
         _accelerate(c.n, dt, *gravity, c.unknowns)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
-        density.predict_positions(c.n, c.scale, c.fluid, c.unknowns)
         with self.clock("position projection"):
             position, error = self._project_positions(c, materials.any_active)
         with self.clock("conformation"):

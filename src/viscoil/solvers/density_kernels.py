@@ -5,47 +5,52 @@ The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i 
 pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
 """
 
+import enum
+
 import quadrants as qd
 
-from viscoil.colliders.arrays import ColliderArrays
-from viscoil.compute import Doubles, Floats, vec3
+from viscoil.compute import Doubles, Floats, on_cpu, vec3
 from viscoil.constraints.density import projected_pressure
 from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q, value
-from viscoil.solvers.contact import Contacts, is_driven, wall_density
+from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 
-@qd.kernel(fastcache=True)
-def predict_positions(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns):
-    """y ← x⁰ + Δt u."""
-    for i in range(n):
-        unknowns.trial[i] = fluid.position[i] + scale.dt * unknowns.velocity[i]
+class Tally(enum.IntEnum):
+    """Places in the numbers that tell how a position projection goes; cached kernels hold them."""
+
+    MEAN_ERROR = 0  # of the compression max(C, 0)
+    LARGEST_ERROR = 1
+    UNBALANCED = 2  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
+    NESTEROV = 3
+    MOMENTUM = 4
+    RESIDUAL = 5  # r·z of the conformation constraint
+    OUTRAN = 6  # particles that moved farther against a neighbour than the pair list allows for
 
 
-@qd.kernel(fastcache=True)
+@qd.func
 def prepare_stiffness(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
     least: qd.f32,
     margin: qd.f32,
-    collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
-    colliders: ColliderArrays,
+    walls: Walls,
     wall_table: Floats,
     unknowns: Unknowns,
-    sums: Doubles,
+    progress: Doubles,
 ):
     """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
     about 0.4.
-    Per block: how many particles move so much against a neighbour that another one, beyond the
+    Counts how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
     """
     for i in range(n):
@@ -64,7 +69,7 @@ def prepare_stiffness(
             total += arm
             squares += arm.dot(arm) * fluid.inverse_mass[j]
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, collider_count, scale.support, colliders, wall_table)
+            behind = wall_density(yi, scale.support, walls, wall_table)
             total += vec3(behind[0], behind[1], behind[2])
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
@@ -72,34 +77,34 @@ def prepare_stiffness(
         unknowns.pressure[i] = 0.0
         unknowns.projected_pressure[i] = 0.0
         unknowns.compression[i] = approach
-    for b in range(blocks(n)):
-        beyond = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            beyond += qd.cast(unknowns.compression[i] > margin * scale.support, qd.f64)
-        sums[b] = beyond
+    qd.loop_config(serialize=True)
+    for i in range(n):
+        if i == 0:
+            progress[Tally.OUTRAN] = 0.0
+        if unknowns.compression[i] > margin * scale.support:
+            progress[Tally.OUTRAN] = progress[Tally.OUTRAN] + 1.0
 
 
-@qd.kernel(fastcache=True)
+@qd.func
 def change_pressure(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
-    momentum: qd.f32,
-    collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
+    walls: Walls,
     contacts: Contacts,
-    colliders: ColliderArrays,
     wall_table: Floats,
     unknowns: Unknowns,
-    sums: Doubles,
+    progress: Doubles,
 ):
     """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
 
-    Per block: Σ max(C, 0), max C, Σ of the error of complementarity (C where it may grow or press),
+    In `bend_residual`: the compression, the error of complementarity (C where it may grow or press)
     and the product that tells whether momentum has carried too far.
     """
     for i in range(n):
+        momentum = qd.cast(progress[Tally.MOMENTUM], qd.f32)
         yi = unknowns.trial[i]
         kernel_sum = value(kind, 0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
@@ -108,58 +113,81 @@ def change_pressure(
             kernel_sum += value(kind, x.norm() / scale.support)
         compression = scale.volume * scale.value_scale * kernel_sum - 1.0
         if fluid.wall[i] >= 0:
-            compression += wall_density(yi, collider_count, scale.support, colliders, wall_table)[3]
+            compression += wall_density(yi, scale.support, walls, wall_table)[3]
         unknowns.compression[i] = compression
+        stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
-        projected = projected_pressure(applied, compression, unknowns.stiffness[i])
+        before = unknowns.projected_pressure[i]
+        projected = projected_pressure(applied, compression, stiffness)
+        carried = projected + momentum * (projected - before)
+        unbalanced = qd.abs(projected - applied) * stiffness
+        overshoot = (applied - projected) * (projected - before) * stiffness
         if is_driven(fluid.wall[i], contacts):
+            # what a nozzle presses together is not for the solver to undo
             projected = 0.0
-        step = projected - unknowns.projected_pressure[i]
-        unknowns.pressure_change[i] = projected + momentum * step - applied
+            carried = 0.0
+            unbalanced = 0.0
+            overshoot = 0.0
+            compression = 0.0
+        unknowns.projected_pressure[i] = projected
+        unknowns.pressure_change[i] = carried - applied
+        unknowns.pressure[i] = carried
+        unknowns.bend_residual[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
+
+
+@qd.func
+def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
+    """Sums up what `change_pressure` left, and weighs the momentum of the next step.
+
+    Nesterov's weights start again when they carried too far (O'Donoghue and Candès 2015).
+    """
+    qd.loop_config(serialize=qd.static(on_cpu()))
     for b in range(blocks(n)):
         total = qd.f64(0.0)
-        largest = qd.f64(0.0)
+        largest = 0.0
         unbalanced = qd.f64(0.0)
         overshoot = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            c = unknowns.compression[i]
-            before = unknowns.pressure[i]
-            after = projected_pressure(before, c, unknowns.stiffness[i])
-            if is_driven(fluid.wall[i], contacts):
-                after = before
-                c = 0.0  # what a nozzle presses together is not for the solver to undo
-            error = qd.cast(qd.max(c, 0.0), qd.f64)
-            total += error
-            largest = qd.max(largest, error)
-            unbalanced += qd.abs(after - before) * unknowns.stiffness[i]
-            overshoot += (
-                (before - after) * (after - unknowns.projected_pressure[i]) * unknowns.stiffness[i]
-            )
-            unknowns.projected_pressure[i] = after
-            unknowns.pressure[i] = before + unknowns.pressure_change[i]
+            terms = unknowns.bend_residual[i]
+            total += terms[0]
+            largest = qd.max(largest, terms[0])
+            unbalanced += terms[1]
+            overshoot += terms[2]
         sums[4 * b] = total
         sums[4 * b + 1] = largest
         sums[4 * b + 2] = unbalanced
         sums[4 * b + 3] = overshoot
+    qd.loop_config(serialize=True)
+    for _ in range(1):
+        total = qd.f64(0.0)
+        largest = qd.f64(0.0)
+        unbalanced = qd.f64(0.0)
+        overshoot = qd.f64(0.0)
+        for b in range(blocks(n)):
+            total += sums[4 * b]
+            largest = qd.max(largest, sums[4 * b + 1])
+            unbalanced += sums[4 * b + 2]
+            overshoot += sums[4 * b + 3]
+        progress[Tally.MEAN_ERROR] = total / n
+        progress[Tally.LARGEST_ERROR] = largest
+        progress[Tally.UNBALANCED] = unbalanced / n
+        before = progress[Tally.NESTEROV]
+        if overshoot > 0.0:
+            before = qd.f64(1.0)
+        after = 0.5 * (1.0 + qd.sqrt(1.0 + 4.0 * before * before))
+        progress[Tally.NESTEROV] = after
+        progress[Tally.MOMENTUM] = (before - 1.0) / after
 
 
-@qd.kernel(fastcache=True)
-def settle_pressures(n: qd.i32, unknowns: Unknowns):
-    """Leaves no pull behind: momentum may have carried a pressure below zero."""
-    for i in range(n):
-        unknowns.pressure[i] = qd.max(unknowns.pressure[i], 0.0)
-
-
-@qd.kernel(fastcache=True)
+@qd.func
 def apply_pressure_change(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
     shifting: qd.template(),
-    collider_count: qd.i32,
     scale: Scale,
     fluid: Fluid,
-    colliders: ColliderArrays,
+    walls: Walls,
     wall_table: Floats,
     unknowns: Unknowns,
 ):
@@ -187,7 +215,7 @@ def apply_pressure_change(
         push *= unit
         shift *= unit
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, collider_count, scale.support, colliders, wall_table)
+            behind = wall_density(yi, scale.support, walls, wall_table)
             step = own * vec3(behind[0], behind[1], behind[2])
             push -= step
             shift -= step
@@ -196,15 +224,6 @@ def apply_pressure_change(
         if qd.static(shifting):
             shifted = factor * fluid.firmness[i] * shift
             unknowns.shift[i] = unknowns.shift[i] + shifted
-
-
-@qd.kernel(fastcache=True)
-def move(n: qd.i32, scale: Scale, fluid: Fluid, unknowns: Unknowns):
-    """y += change."""
-    for i in range(n):
-        unknowns.trial[i] = trusted(
-            unknowns.trial[i] + unknowns.change[i], scale, fluid, unknowns, i
-        )
 
 
 @qd.func

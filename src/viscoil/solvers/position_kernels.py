@@ -3,7 +3,7 @@
 
 import quadrants as qd
 
-from viscoil.compute import Doubles, vec3, vec6
+from viscoil.compute import Doubles, Flag, Floats, Ints, vec3, vec6
 from viscoil.constraints.conformation import (
     convect,
     implicit_euler,
@@ -12,7 +12,16 @@ from viscoil.constraints.conformation import (
 )
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
-from viscoil.solvers.density_kernels import trusted
+from viscoil.reductions import blocks
+from viscoil.solvers.contact import Contacts, Walls, push_out
+from viscoil.solvers.density_kernels import (
+    Tally,
+    apply_pressure_change,
+    change_pressure,
+    judge,
+    prepare_stiffness,
+    trusted,
+)
 from viscoil.solvers.operators import gradient, leak, stress_force
 from viscoil.solvers.relaxation import jacobi_update, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
@@ -20,14 +29,118 @@ from viscoil.solvers.workspace import Fluid, Unknowns
 
 
 @qd.kernel(fastcache=True)
-def clear_sums(n: qd.i32, unknowns: Unknowns):
-    """The position projection adds up its Δσ and shifts."""
+def begin(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    least: qd.f32,
+    margin: qd.f32,
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    contacts: Contacts,
+    wall_table: Floats,
+    unknowns: Unknowns,
+    sums: Doubles,
+    progress: Doubles,
+):
+    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
+        y = fluid.position[i] + scale.dt * unknowns.velocity[i]
+        settle(y, scale, fluid, walls, contacts, unknowns, i)
+    prepare_stiffness(
+        n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, progress
+    )
+    change_pressure(
+        n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
+    )
+    judge(n, sums, unknowns, progress)
 
 
-@qd.kernel(fastcache=True)
+@qd.kernel(fastcache=True, graph=True)
+def iterate(
+    go: Flag,
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    shifting: qd.template(),
+    conforming: qd.template(),
+    corotated: qd.template(),
+    fewest: qd.i32,
+    most: qd.i32,
+    tolerance: qd.f64,
+    beta: qd.f32,
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+    walls: Walls,
+    contacts: Contacts,
+    wall_table: Floats,
+    unknowns: Unknowns,
+    sums: Doubles,
+    used: Ints,
+    progress: Doubles,
+):
+    """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
+    while qd.graph.do_while(go):
+        apply_pressure_change(
+            n, kind, periodic, shifting, scale, fluid, walls, wall_table, unknowns
+        )
+        for i in range(n):
+            y = unknowns.trial[i] + unknowns.change[i]
+            settle(y, scale, fluid, walls, contacts, unknowns, i)
+            unknowns.change[i] = displacement(fluid, unknowns, i)
+        if qd.static(conforming):
+            jacobi_from_positions(
+                n, periodic, corotated, beta, scale, materials, fluid, unknowns, sums
+            )
+            for i in range(n):
+                force = stress_force(periodic, fluid, unknowns, i)
+                y = unknowns.trial[i] + scale.dt * scale.dt * fluid.inverse_mass[i] * force
+                settle(y, scale, fluid, walls, contacts, unknowns, i)
+        qd.loop_config(serialize=True)
+        for b in range(blocks(n)):  # before `sums` is used for the density
+            if b == 0:
+                progress[Tally.RESIDUAL] = 0.0
+            progress[Tally.RESIDUAL] = progress[Tally.RESIDUAL] + sums[b]
+        change_pressure(
+            n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
+        )
+        judge(n, sums, unknowns, progress)
+        qd.loop_config(serialize=True)
+        for _ in range(1):
+            used[0] = used[0] + 1
+            calm = used[0] >= fewest and progress[Tally.UNBALANCED] < tolerance
+            if calm or used[0] >= most:
+                go[None] = 0
+
+
+@qd.func
+def settle(
+    y: vec3,
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    contacts: Contacts,
+    unknowns: Unknowns,
+    i: qd.i32,
+):
+    """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
+    to = trusted(y, scale, fluid, unknowns, i)
+    if fluid.wall[i] >= 0:
+        to = push_out(fluid.wall[i], to, scale, walls, contacts, fluid.position, unknowns.shift)
+    unknowns.trial[i] = to
+
+
+@qd.func
+def displacement(fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """y − x⁰ without shifts."""
+    return unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
+
+
+@qd.func
 def jacobi_from_positions(
     n: qd.i32,
     periodic: qd.template(),
@@ -39,9 +152,7 @@ def jacobi_from_positions(
     unknowns: Unknowns,
     sums: Doubles,
 ):
-    """Eq. 17: Δσ from the constraint at the displacements y − x⁰; per block: r·z."""
-    for i in range(n):
-        unknowns.change[i] = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
+    """Eq. 17: Δσ, loaded, from the constraint at the displacements in `change`; per block: r·z."""
     for i in range(n):
         moved = gradient(periodic, scale, fluid, unknowns.change, i)
         strain = strain_step(moved, 1.0)
@@ -53,21 +164,10 @@ def jacobi_from_positions(
 
 
 @qd.kernel(fastcache=True)
-def add_position_change(
-    n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, unknowns: Unknowns
-):
-    """Eq. 18: y += Δt² f/m."""
-    for i in range(n):
-        force = stress_force(periodic, fluid, unknowns, i)
-        change = scale.dt * scale.dt * fluid.inverse_mass[i] * force
-        unknowns.trial[i] = trusted(unknowns.trial[i] + change, scale, fluid, unknowns, i)
-
-
-@qd.kernel(fastcache=True)
 def displacements(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
-    """change ← y − x⁰, without shifts."""
+    """change ← y − x⁰ without shifts."""
     for i in range(n):
-        unknowns.change[i] = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
+        unknowns.change[i] = displacement(fluid, unknowns, i)
 
 
 @qd.kernel(fastcache=True)

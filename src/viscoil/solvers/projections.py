@@ -1,7 +1,8 @@
 """The two projections of DC-PBD, as loops of kernels (Barreiro 2017, sections 5.2 and 5.3)."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from viscoil.constraints.density import smoothing_slope, wall_table
 from viscoil.reductions import block_count, sum_doubles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import density_kernels as density
 from viscoil.solvers import position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
+from viscoil.solvers.density_kernels import Tally
 from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -61,12 +62,39 @@ class BlockSums:
         return float(pairs[:, 0].sum()), float(pairs[:, 1].sum())
 
 
+class Progress:
+    """What a loop of iterations inside one kernel is told and tells: launching each costs more.
+
+    Kernels take `go` as their first argument. Its place among the compiled arguments must not depend
+    on which others a variant of the kernel uses: Quadrants 1.3 remembers one place for all variants.
+    """
+
+    def __init__(self) -> None:
+        self.go: Any = qd.ndarray(qd.i32, ())  # the loop repeats while it is not 0
+        self.used: Any = scalars(qd.i32, 1)
+        self.numbers: Any = scalars(qd.f64, 8)
+
+    def start(self, numbers: Mapping[int, float]) -> None:
+        """With these numbers at their places, and 0 elsewhere."""
+        self.go.fill(1)
+        write(self.used, [0])
+        write(self.numbers, [numbers.get(k, 0.0) for k in range(8)])
+
+    @property
+    def iterations(self) -> int:
+        return int(view(self.used)[0])
+
+    def number(self, k: int) -> float:
+        return float(view(self.numbers)[k])
+
+
 class VelocityProjection:
     """Projects u* to the conformation constraints: one linear system in the stresses."""
 
     def __init__(self, settings: SolverSettings) -> None:
         self.settings = settings
         self._sums = BlockSums()
+        self._progress = Progress()
 
     def __call__(self, c: StepContext) -> Convergence:
         """u ← u** and σ; `velocity` and `trial` both hold u*.
@@ -136,14 +164,15 @@ class VelocityProjection:
         self, c: StepContext, budget: int, rz: float, reference: float
     ) -> tuple[int, float]:
         enough = self.settings.velocity_tolerance**2 * reference
-        for k in range(budget):
-            if rz <= enough or rz == 0.0:
-                return k, rz
-            rz = velocity_kernels.conjugate_gradient_iteration(
-                c.n, c.periodic, rz, c.scale, c.materials.table, c.fluid, c.boundary.contacts,
-                c.unknowns, self._sums.array,
-            )  # fmt: skip
-        return budget, rz
+        if budget == 0 or rz <= enough:
+            return 0, rz
+        self._progress.start({0: rz})
+        velocity_kernels.conjugate_gradients(
+            self._progress.go, c.n, c.periodic, budget, enough, c.scale, c.materials.table, c.fluid,
+            c.boundary.contacts, c.unknowns, self._sums.array,
+            self._progress.used, self._progress.numbers,
+        )  # fmt: skip
+        return self._progress.iterations, self._progress.number(0)
 
     def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:
         rz = 0.0
@@ -168,19 +197,6 @@ class DensityError:
     unbalanced: float = 0.0  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
 
 
-class Momentum:
-    """Nesterov's weights, started again when they carried too far (O'Donoghue and Candès 2015)."""
-
-    def __init__(self) -> None:
-        self._t = 1.0
-
-    def next(self, overshoot: float) -> float:
-        if overshoot > 0.0:
-            self._t = 1.0
-        before, self._t = self._t, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self._t**2))
-        return (before - 1.0) / self._t
-
-
 class PositionProjection:
     """Projects y to density and conformation constraints, one Jacobi iteration of each in turn."""
 
@@ -188,81 +204,51 @@ class PositionProjection:
         self.settings = settings
         self.kind = int(kind)
         self._sums = BlockSums()
+        self._progress = Progress()
         self._wall_table = scalars(qd.f32, 129)
         write(self._wall_table, wall_table(kind, settings.support))
-        self._shifting = False
         self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
-        """y ← projected positions, going on from the pressures and stresses already applied."""
-        self._sums.reserve(c.n)
-        position_kernels.clear_sums(c.n, c.unknowns)
-        self._shifting = conform and self.settings.projection == "doubly"
-        self._push_out(c)
-        outran = self._prepare_stiffness(c)
-        momentum = Momentum()
-        overshoot = 0.0
-        iterations, residual = 0, 0.0
-        while True:
-            error, overshoot = self._change_pressure(c, momentum.next(overshoot))
-            if self._done(iterations, error):
-                density.settle_pressures(c.n, c.unknowns)
-                return Convergence(iterations, residual), replace(error, outran=outran)
-            self._correct_density(c)
-            if conform:
-                residual = self._correct_conformation(c)
-            iterations += 1
-
-    def _done(self, iterations: int, error: DensityError) -> bool:
-        s = self.settings
-        if iterations >= s.max_position_iterations:
-            return True
-        return iterations >= s.position_iterations and error.unbalanced < s.density_tolerance
-
-    def _prepare_stiffness(self, c: StepContext) -> int:
-        """Once per step; returns how many particles outran the margin of the pair list."""
-        density.prepare_stiffness(
-            c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.boundary.collider_count,
-            c.scale, c.fluid, c.boundary.colliders, self._wall_table, c.unknowns, self._sums.array,
-        )  # fmt: skip
-        return round(self._sums.total(c.n))
-
-    def _change_pressure(self, c: StepContext, momentum: float) -> tuple[DensityError, float]:
-        density.change_pressure(
-            c.n, self.kind, c.periodic, momentum, c.boundary.collider_count, c.scale, c.fluid,
-            c.boundary.contacts, c.boundary.colliders, self._wall_table, c.unknowns,
-            self._sums.array,
-        )  # fmt: skip
-        blocks = view(self._sums.array, 4 * block_count(c.n)).reshape(-1, 4)
-        total, _, unbalanced, overshoot = (float(v) for v in blocks.sum(axis=0))
-        error = DensityError(total / c.n, float(blocks[:, 1].max()), unbalanced=unbalanced / c.n)
-        return error, overshoot
-
-    def _apply_pressure_change(self, c: StepContext) -> None:
-        density.apply_pressure_change(
-            c.n, self.kind, c.periodic, self._shifting, c.boundary.collider_count, c.scale,
-            c.fluid, c.boundary.colliders, self._wall_table, c.unknowns,
-        )  # fmt: skip
-
-    def _correct_density(self, c: StepContext) -> None:
-        self._apply_pressure_change(c)
-        density.move(c.n, c.scale, c.fluid, c.unknowns)
-        self._push_out(c)
-
-    def _correct_conformation(self, c: StepContext) -> float:
-        position_kernels.jacobi_from_positions(
-            c.n, c.periodic, self.settings.corotation, self.settings.jacobi_relaxation, c.scale,
-            c.materials.table, c.fluid, c.unknowns, self._sums.array,
-        )  # fmt: skip
-        residual = self._sums.total(c.n)
-        position_kernels.add_position_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-        self._push_out(c)
-        return residual
-
-    def _push_out(self, c: StepContext) -> None:
-        c.boundary.constrain_positions(
-            c.scale, c.fluid.position, c.unknowns.trial, c.unknowns.shift
+        """y ← projected positions, going on from the stresses already applied."""
+        self.begin(c)
+        if not self._done():
+            self.iterate(c, conform)
+        p = self._progress
+        error = DensityError(
+            mean=p.number(Tally.MEAN_ERROR),
+            largest=p.number(Tally.LARGEST_ERROR),
+            outran=round(p.number(Tally.OUTRAN)),
+            unbalanced=p.number(Tally.UNBALANCED),
         )
+        return Convergence(p.iterations, p.number(Tally.RESIDUAL)), error
+
+    def _done(self) -> bool:
+        s = self.settings
+        calm = self._progress.number(Tally.UNBALANCED) < s.density_tolerance
+        return s.max_position_iterations == 0 or (s.position_iterations == 0 and calm)
+
+    def begin(self, c: StepContext) -> None:
+        """What comes before the first iteration."""
+        self._sums.reserve(c.n)
+        self._progress.start({Tally.NESTEROV: 0.5 * (1.0 + math.sqrt(5.0))})
+        position_kernels.begin(
+            c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.scale, c.fluid,
+            c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
+            self._sums.array, self._progress.numbers,
+        )  # fmt: skip
+
+    def iterate(self, c: StepContext, conform: bool) -> None:
+        """All iterations of a step."""
+        s = self.settings
+        shifting = conform and s.projection == "doubly"
+        position_kernels.iterate(
+            self._progress.go, c.n, self.kind, c.periodic, shifting, conform, s.corotation,
+            s.position_iterations, s.max_position_iterations, s.density_tolerance,
+            s.jacobi_relaxation, c.scale, c.materials.table, c.fluid, c.boundary.walls,
+            c.boundary.contacts, self._wall_table, c.unknowns, self._sums.array,
+            self._progress.used, self._progress.numbers,
+        )  # fmt: skip
 
 
 def _lattice_stiffness(kind: Smoothing, support: float, scale: Scale) -> float:

@@ -3,7 +3,7 @@
 
 import quadrants as qd
 
-from viscoil.compute import Doubles, vec3, vec6
+from viscoil.compute import Doubles, on_cpu, vec3, vec6
 from viscoil.constraints.symmetric import double_dot
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.solvers.operators import bend_precondition, constraint, load, precondition
@@ -48,7 +48,8 @@ def residual_term(
 
 @qd.func
 def sum_terms(n: qd.i32, unknowns: Unknowns, sums: Doubles):
-    """Per block: the sum of the terms."""
+    """Per block: the sum of the terms. On a CPU it is over before a second thread has woken up."""
+    qd.loop_config(serialize=qd.static(on_cpu()))
     for b in range(blocks(n)):
         total = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):

@@ -7,7 +7,7 @@ semidefinite. Bends μ belong to the unknowns as three more components.
 
 import quadrants as qd
 
-from viscoil.compute import Doubles, vec3, vec6
+from viscoil.compute import Doubles, Flag, Ints, vec3, vec6
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
 from viscoil.reductions import block_begin, block_end, blocks, sum_blocks
@@ -181,51 +181,61 @@ def response(
     respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
 
 
-@qd.kernel(fastcache=True)
-def conjugate_gradient_iteration(
+@qd.kernel(fastcache=True, graph=True)
+def conjugate_gradients(
+    go: Flag,
     n: qd.i32,
     periodic: qd.template(),
-    rz: qd.f64,
+    budget: qd.i32,
+    enough: qd.f64,
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
     contacts: Contacts,
     unknowns: Unknowns,
     sums: Doubles,
-) -> qd.f64:
-    """One iteration, from r·z to the next r·z, which it returns.
+    used: Ints,
+    rz: Doubles,
+):
+    """Iterates until r·z ≤ `enough` or the budget is used up; counts in `used`, goes on from `rz`.
 
     length ← r·z / p·A p; σ += length p; u += length w; r −= length A p; p ← z + (r·z)'/(r·z) p.
     """
-    respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
-    sum_blocks(n, rz, sums)
-    for i in range(n):
-        length = 1.0 / qd.cast(sums[1], qd.f32)
-        p = unknowns.direction[i]
-        q = unknowns.bend_direction[i]
-        rate, bend = differences(periodic, scale, fluid, unknowns.change, i)
-        strain = length * strain_step(rate, scale.dt)
-        unknowns.stress[i] = unknowns.stress[i] + length * p
-        unknowns.bend[i] = unknowns.bend[i] + length * q
-        unknowns.velocity[i] = unknowns.velocity[i] + length * unknowns.change[i]
-        r = unknowns.residual[i]
-        e = unknowns.bend_residual[i]
-        if double_dot(fluid.correction[i], fluid.correction[i]) > 0.0:
-            r += strain - length * comply(p, materials, fluid, i)
-            e += length * (bend * scale.dt - bend_compliance(materials, fluid, i) * q)
-            unknowns.residual[i] = r
-            unknowns.bend_residual[i] = e
-        unknowns.term[i] = residual_term(r, e, scale, materials, fluid, i)
-    sum_terms(n, unknowns, sums)
-    sum_blocks(n, rz, sums)
-    for i in range(n):
-        keep = qd.cast(sums[1], qd.f32)
-        p = precondition(unknowns.residual[i], materials, fluid, i)
-        q = bend_precondition(unknowns.bend_residual[i], materials, fluid, i)
-        unknowns.direction[i] = p + keep * unknowns.direction[i]
-        unknowns.bend_direction[i] = q + keep * unknowns.bend_direction[i]
-        load(unknowns.direction[i], unknowns.bend_direction[i], scale, fluid, unknowns, i)
-    return sums[0]
+    while qd.graph.do_while(go):
+        respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
+        sum_blocks(n, rz, sums)
+        for i in range(n):
+            length = 1.0 / qd.cast(sums[1], qd.f32)
+            p = unknowns.direction[i]
+            q = unknowns.bend_direction[i]
+            rate, bend = differences(periodic, scale, fluid, unknowns.change, i)
+            strain = length * strain_step(rate, scale.dt)
+            unknowns.stress[i] = unknowns.stress[i] + length * p
+            unknowns.bend[i] = unknowns.bend[i] + length * q
+            unknowns.velocity[i] = unknowns.velocity[i] + length * unknowns.change[i]
+            r = unknowns.residual[i]
+            e = unknowns.bend_residual[i]
+            if double_dot(fluid.correction[i], fluid.correction[i]) > 0.0:
+                r += strain - length * comply(p, materials, fluid, i)
+                e += length * (bend * scale.dt - bend_compliance(materials, fluid, i) * q)
+                unknowns.residual[i] = r
+                unknowns.bend_residual[i] = e
+            unknowns.term[i] = residual_term(r, e, scale, materials, fluid, i)
+        sum_terms(n, unknowns, sums)
+        sum_blocks(n, rz, sums)
+        for i in range(n):
+            keep = qd.cast(sums[1], qd.f32)
+            p = precondition(unknowns.residual[i], materials, fluid, i)
+            q = bend_precondition(unknowns.bend_residual[i], materials, fluid, i)
+            unknowns.direction[i] = p + keep * unknowns.direction[i]
+            unknowns.bend_direction[i] = q + keep * unknowns.bend_direction[i]
+            load(unknowns.direction[i], unknowns.bend_direction[i], scale, fluid, unknowns, i)
+        qd.loop_config(serialize=True)
+        for _ in range(1):
+            rz[0] = sums[0]
+            used[0] = used[0] + 1
+            if used[0] >= budget or sums[0] <= enough:
+                go[None] = 0
 
 
 @qd.kernel(fastcache=True)

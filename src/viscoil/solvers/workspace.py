@@ -45,7 +45,7 @@ class Unknowns:
     residual: Vec6s  # r of the conjugate gradients
     direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
     bend: Vec3s  # μ, Pa: the multiplier of what the gradient does not see
-    bend_residual: Vec3s  # r of the bends
+    bend_residual: Vec3s  # r of the bends; what `judge` adds up in the position projection
     bend_direction: Vec3s  # p of the bends
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of whatever is loaded, Pa
@@ -106,7 +106,7 @@ class Workspace:
             term=a["term"],
             traction=a["traction"],
             pull=a["pull"],
-            pressure=particles.array("pressure"),
+            pressure=a["pressure"],
             projected_pressure=a["projected_pressure"],
             pressure_change=a["pressure_change"],
             stiffness=a["stiffness"],
@@ -128,6 +128,7 @@ class Workspace:
             "bend_diagonal",
             "inverse_mass",
             "firmness",
+            "pressure",
             "pressure_change",
             "projected_pressure",
             "stiffness",
