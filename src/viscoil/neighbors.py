@@ -28,7 +28,7 @@ from viscoil.zorder import ZSort, last_cell, origin, spread, squeeze
 CHUNK = 16384  # particles whose rows are collected before they are packed
 ROW_WIDTH = 64  # neighbours a row holds at first
 MOST_NEIGHBORS = 2000  # more than any fluid has: particles have collapsed onto each other
-FIRST_GUESS = 30  # neighbours per particle before any were counted
+FIRST_GUESS = 32  # neighbours per particle before any were counted
 HEADROOM = 1.1  # spare room when an array has to grow
 
 
@@ -330,6 +330,7 @@ class Neighbors:
             self._list_rows(first, min(first + CHUNK, n), radius, particles.array("position"))
         self.pair_count = int(self.pairs.start[n])
         if self.pair_count > self.pairs.neighbor.shape[0]:
+            self.pairs.neighbor = scalars(i32, 1)  # frees it before the longer one is made
             self.pairs.neighbor = scalars(i32, int(self.pair_count * HEADROOM))
             self._list_pairs(particles, radius)
 

@@ -152,9 +152,7 @@ class Particles:
     def reorder(self, order: Any, survivors: int) -> None:
         """Puts particle order[i] at place i and cuts off everything past `survivors`."""
         for name, kind in self.kinds.items():
-            spare = self._spare.get((kind.dtype, kind.width))
-            if spare is None or spare.shape[0] < self.capacity:
-                spare = kind.allocate(self.capacity)
+            spare = self.spare(kind)
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
             self._spare[kind.dtype, kind.width] = self._arrays[name]
             self._arrays[name] = spare
@@ -163,6 +161,13 @@ class Particles:
         if removed:
             self.alive.fill(1)
             self._shrink()
+
+    def spare(self, kind: ChannelKind) -> Any:
+        """The array that `reorder` will write next for channels of this kind; scratch until then."""
+        spare = self._spare.get((kind.dtype, kind.width))
+        if spare is None or spare.shape[0] < self.capacity:
+            spare = self._spare[kind.dtype, kind.width] = kind.allocate(self.capacity)
+        return spare
 
     def _shrink(self) -> None:
         if self.capacity > SMALLEST_CAPACITY and self.count < self.capacity // 2:

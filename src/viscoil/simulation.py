@@ -110,6 +110,7 @@ class Simulation:
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
+        memory.give_back()  # what seeding took
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None

@@ -8,7 +8,7 @@ import quadrants as qd
 
 from viscoil.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, scalars, vectors
 from viscoil.neighbors import PairList, Period
-from viscoil.particles import Particles
+from viscoil.particles import STANDARD_CHANNELS, ChannelKind, Particles
 
 
 @dataclasses.dataclass
@@ -57,85 +57,71 @@ class Unknowns:
     compression: Floats  # C_i, relative excess of density
 
 
+# Arrays of the views that are borrowed from the particles, which need them to be sorted.
+BORROWED = {
+    "residual": ChannelKind("f32", 6),
+    "trial": ChannelKind("f32", 3),
+    "compression": ChannelKind("f32", 1),
+    "wall": ChannelKind("i32", 1),
+}
+# Arrays that serve the position projection alone, in the place of one of the velocity projection.
+SHARED = {"shift": "bend_direction"}
+
+
 class Workspace:
-    """Owns the scratch arrays and hands out the kernels' views of a step."""
+    """Owns the scratch arrays and hands out the kernels' views of a step.
+
+    The views stay the same objects, because a kernel that is launched with arguments it has seen
+    before starts sooner.
+    """
 
     def __init__(self) -> None:
         self._capacity = 0
         self._weight: Any = scalars(qd.f32, 1)
         self._arrays: dict[str, Any] = {}
+        self._views: dict[type, Any] = {}
 
     def fluid(self, particles: Particles, pairs: PairList, period: Period) -> Fluid:
-        self._reserve(particles.capacity)
         if self._weight.shape[0] < pairs.neighbor.shape[0]:
+            self._weight = None  # frees it before the longer one is made
             self._weight = scalars(qd.f32, pairs.neighbor.shape[0])
-        a = self._arrays
-        return Fluid(
-            position=particles.array("position"),
-            material=particles.array("material"),
-            conformation=particles.array("conformation"),
-            dilation=particles.array("dilation"),
-            curvature=particles.array("curvature"),
-            pairs=pairs,
-            period=period,
-            weight=self._weight,
-            weighty=a["weighty"],
-            correction=a["correction"],
-            lean=a["lean"],
-            bend_diagonal=a["bend_diagonal"],
-            diagonal=a["diagonal"],
-            inverse_mass=a["inverse_mass"],
-            firmness=a["firmness"],
-            wall=a["wall"],
-        )
+        own = {"pairs": pairs, "period": period, "weight": self._weight}
+        view: Fluid = self._view(Fluid, particles, own)
+        return view
 
     def unknowns(self, particles: Particles) -> Unknowns:
-        self._reserve(particles.capacity)
-        a = self._arrays
-        return Unknowns(
-            velocity=particles.array("velocity"),
-            trial=a["trial"],
-            change=a["change"],
-            shift=a["shift"],
-            stress=particles.array("stress"),
-            residual=a["residual"],
-            direction=a["direction"],
-            bend=particles.array("bend"),
-            bend_residual=a["bend_residual"],
-            bend_direction=a["bend_direction"],
-            term=a["term"],
-            traction=a["traction"],
-            pull=a["pull"],
-            pressure=a["pressure"],
-            projected_pressure=a["projected_pressure"],
-            pressure_change=a["pressure_change"],
-            stiffness=a["stiffness"],
-            compression=a["compression"],
-        )
+        view: Unknowns = self._view(Unknowns, particles, {})
+        return view
 
-    def _reserve(self, capacity: int) -> None:
-        if capacity == self._capacity:
-            return
-        self._capacity = capacity
-        a = self._arrays
-        a.clear()
-        for name in ("correction", "residual", "direction"):
-            a[name] = vectors(6, capacity)
-        for name in ("trial", "change", "shift", "lean", "bend_residual", "bend_direction", "pull"):
-            a[name] = vectors(3, capacity)
-        for name in (
-            "diagonal",
-            "bend_diagonal",
-            "inverse_mass",
-            "firmness",
-            "pressure",
-            "pressure_change",
-            "projected_pressure",
-            "stiffness",
-            "compression",
-            "term",
-        ):
-            a[name] = scalars(qd.f32, capacity)
-        for name in ("wall", "weighty"):
-            a[name] = scalars(qd.i32, capacity)
-        a["traction"] = matrices(capacity)
+    def _view(self, kind: Any, particles: Particles, own: dict[str, Any]) -> Any:
+        if particles.capacity != self._capacity:
+            self._capacity = particles.capacity
+            self._arrays.clear()
+        values = {
+            field.name: own[field.name] if field.name in own else self._array(field, particles)
+            for field in dataclasses.fields(kind)
+        }
+        if kind not in self._views:
+            self._views[kind] = kind(**values)
+        for name, value in values.items():
+            setattr(self._views[kind], name, value)
+        return self._views[kind]
+
+    def _array(self, field: Any, particles: Particles) -> Any:
+        """A channel if the particles have one of that name, a borrowed array, or scratch."""
+        name = SHARED.get(field.name, field.name)
+        if name in STANDARD_CHANNELS:
+            return particles.array(name)
+        if name in BORROWED:
+            return particles.spare(BORROWED[name])
+        if name not in self._arrays:
+            self._arrays[name] = _allocate(field.type, self._capacity)
+        return self._arrays[name]
+
+
+def _allocate(kind: Any, capacity: int) -> Any:
+    if kind is Mat3s:
+        return matrices(capacity)
+    if kind in (Vec3s, Vec6s):
+        return vectors(3 if kind is Vec3s else 6, capacity)
+    return scalars(qd.i32 if kind is Ints else qd.f32, capacity)
