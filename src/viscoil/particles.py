@@ -46,6 +46,7 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
     "dilation": ChannelKind("f32", 1, "1"),  # 2/3 ln J: how much its volume grew; rest: 0
     "curvature": ChannelKind("f32", 3, "1"),  # its companion for the shortest waves; rest: 0
     "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
+    "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
     "bend": ChannelKind("f32", 3, "Pa"),  # what the constraint of its companion transmits
 }
 

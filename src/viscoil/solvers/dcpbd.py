@@ -117,7 +117,14 @@ class DCPBD:
     def _prepare(self, c: StepContext) -> None:
         corrected = self.settings.gradients == "corrected"
         operators.prepare(
-            c.n, int(self.kind), c.periodic, corrected, c.scale, c.materials.table, c.fluid
+            c.n,
+            int(self.kind),
+            c.periodic,
+            corrected,
+            c.materials.any_active,
+            c.scale,
+            c.materials.table,
+            c.fluid,
         )
         c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
 

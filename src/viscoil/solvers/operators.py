@@ -158,6 +158,7 @@ def prepare(
     kind: qd.template(),
     periodic: qd.template(),
     corrected: qd.template(),
+    active: qd.template(),
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
@@ -165,10 +166,26 @@ def prepare(
     """Pair weights, gradient corrections and diagonals: all that is constant over the iterations.
 
     Pairs with less than half a percent of the weight at q = 1/2 have none, and are put last in their
-    rows, out of the iterations' way: every seventh listed pair of a fluid, beyond 0.95 h.
+    rows, out of the iterations' way: every seventh listed pair of a fluid, beyond 0.95 h. Where no
+    material is active, nothing but masses is needed.
     """
     for i in range(n):
         fluid.inverse_mass[i] = 1.0 / (materials.density[fluid.material[i]] * scale.volume)
+        fluid.firmness[i] = 0.0
+    if qd.static(active):
+        _prepare_gradients(n, kind, periodic, corrected, scale, materials, fluid)
+
+
+@qd.func
+def _prepare_gradients(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    corrected: qd.template(),
+    scale: Scale,
+    materials: MaterialTable,
+    fluid: Fluid,
+):
     for i in range(n):
         xi = fluid.position[i]
         moment = vec6(0.0)
@@ -214,7 +231,6 @@ def prepare(
         if materials.active[fluid.material[i]] == 0:
             correction = vec6(0.0)
         fluid.correction[i] = correction
-        fluid.firmness[i] = 0.0
         if double_dot(correction, correction) > 0.0:
             slack = 0.1 * materials.normal_compliance[fluid.material[i]]
             fluid.firmness[i] = fluid.diagonal[i] / (fluid.diagonal[i] + slack)

@@ -51,8 +51,22 @@ def begin(
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]
         settle(y, scale, fluid, walls, contacts, unknowns, i)
     prepare_stiffness(
-        n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, progress
+        n,
+        kind,
+        periodic,
+        least,
+        margin,
+        scale,
+        fluid,
+        walls,
+        contacts,
+        wall_table,
+        unknowns,
+        progress,
     )
+    apply_pressure_change(n, kind, periodic, False, scale, fluid, walls, wall_table, unknowns)
+    for i in range(n):
+        settle(unknowns.trial[i] + unknowns.change[i], scale, fluid, walls, contacts, unknowns, i)
     change_pressure(
         n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
     )
