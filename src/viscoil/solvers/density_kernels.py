@@ -50,7 +50,7 @@ def prepare_stiffness(
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
-    about 0.4. Half of the last step's pressure is a first guess, except between firm particles: more
+    about 0.4. A good half of the last step's pressure is a first guess, except between firm particles: more
     than that, and water at rest does not come to rest.
     Counts how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
@@ -76,7 +76,7 @@ def prepare_stiffness(
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / 0.35
-        kept = 0.5 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+        kept = 0.55 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
         if is_driven(fluid.wall[i], contacts):
             kept = 0.0
         unknowns.pressure[i] = kept
