@@ -50,8 +50,8 @@ def prepare_stiffness(
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
-    about 0.4. A good half of the last step's pressure is a first guess, except between firm particles: more
-    than that, and water at rest does not come to rest.
+    about 0.4. A good half of the last step's pressure is a first guess, except for firm particles:
+    with two thirds, water at rest does not come to rest.
     Counts how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
     """
