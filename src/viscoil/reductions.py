@@ -90,6 +90,16 @@ def sum_blocks(n: qd.i32, unit: Doubles, sums: Doubles):
             sums[1] = qd.max(sums[0] / unit[0], 1e-30)
 
 
+@qd.func
+def total_blocks(n: qd.i32, sums: Doubles, target: Doubles, place: qd.template()):
+    """target[place] ← the sum over the blocks of n elements, in order."""
+    qd.loop_config(serialize=True)
+    for b in range(blocks(n)):
+        if b == 0:
+            target[place] = 0.0
+        target[place] = target[place] + sums[b]
+
+
 @qd.kernel(fastcache=True)
 def sum_doubles(n: qd.i32, values: Doubles) -> qd.f64:
     """The sum of the first n values, in an order that depends on n alone."""

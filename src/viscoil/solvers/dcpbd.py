@@ -57,8 +57,7 @@ def _accelerate(n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, unkno
 def _finish(n: qd.i32, dt: qd.f32, fluid: Fluid, unknowns: Unknowns):
     """u ← (x − x⁰)/Δt without shifts, x⁰ ← x."""
     for i in range(n):
-        moved = unknowns.trial[i] - unknowns.shift[i] - fluid.position[i]
-        unknowns.velocity[i] = moved / dt
+        unknowns.velocity[i] = position_kernels.displacement(fluid, unknowns, i) / dt
         fluid.position[i] = unknowns.trial[i]
 
 
@@ -117,15 +116,9 @@ class DCPBD:
     def _prepare(self, c: StepContext) -> None:
         corrected = self.settings.gradients == "corrected"
         operators.prepare(
-            c.n,
-            int(self.kind),
-            c.periodic,
-            corrected,
-            c.materials.any_active,
-            c.scale,
-            c.materials.table,
-            c.fluid,
-        )
+            c.n, int(self.kind), c.periodic, corrected, c.materials.any_active, c.scale,
+            c.materials.table, c.fluid,
+        )  # fmt: skip
         c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
 
     def _velocities(self, c: StepContext) -> Convergence:

@@ -12,9 +12,10 @@ import quadrants as qd
 from viscoil.compute import Doubles, Floats, on_cpu, vec3
 from viscoil.constraints.density import projected_pressure
 from viscoil.neighbors import separation
-from viscoil.reductions import block_begin, block_end, blocks
+from viscoil.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
+from viscoil.solvers.relaxation import sum_terms
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -32,6 +33,21 @@ class Tally(enum.IntEnum):
 
 
 @qd.func
+def recall_pressure(fluid: Fluid, contacts: Contacts, unknowns: Unknowns, i: qd.i32):
+    """Δp ← p ← a good half of the last step's, as a first guess.
+
+    Firm particles, and those that a nozzle drives, start from none. With two thirds, water at rest
+    does not come to rest.
+    """
+    kept = 0.55 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    if is_driven(fluid.wall[i], contacts):
+        kept = 0.0
+    unknowns.pressure[i] = kept
+    unknowns.projected_pressure[i] = kept
+    unknowns.pressure_change[i] = kept
+
+
+@qd.func
 def prepare_stiffness(
     n: qd.i32,
     kind: qd.template(),
@@ -41,18 +57,16 @@ def prepare_stiffness(
     scale: Scale,
     fluid: Fluid,
     walls: Walls,
-    contacts: Contacts,
     wall_table: Floats,
     unknowns: Unknowns,
+    sums: Doubles,
     progress: Doubles,
 ):
     """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
-    about 0.4. A good half of the last step's pressure is a first guess, except for firm particles:
-    with two thirds, water at rest does not come to rest.
-    Counts how many particles move so much against a neighbour that another one, beyond the
+    about 0.4. Counts how many particles move so much against a neighbour that another one, beyond the
     margin of the pair list, may have come within reach unseen.
     """
     for i in range(n):
@@ -76,19 +90,9 @@ def prepare_stiffness(
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / 0.35
-        kept = 0.55 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
-        if is_driven(fluid.wall[i], contacts):
-            kept = 0.0
-        unknowns.pressure[i] = kept
-        unknowns.projected_pressure[i] = kept
-        unknowns.pressure_change[i] = kept
-        unknowns.compression[i] = approach
-    qd.loop_config(serialize=True)
-    for i in range(n):
-        if i == 0:
-            progress[Tally.OUTRAN] = 0.0
-        if unknowns.compression[i] > margin * scale.support:
-            progress[Tally.OUTRAN] = progress[Tally.OUTRAN] + 1.0
+        unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
+    sum_terms(n, unknowns, sums)
+    total_blocks(n, sums, progress, Tally.OUTRAN)
 
 
 @qd.func
@@ -106,7 +110,7 @@ def change_pressure(
 ):
     """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
 
-    In `bend_residual`: the compression, the error of complementarity (C where it may grow or press)
+    In `tally`: the compression, the error of complementarity (C where it may grow or press)
     and the product that tells whether momentum has carried too far.
     """
     for i in range(n):
@@ -138,7 +142,7 @@ def change_pressure(
         unknowns.projected_pressure[i] = projected
         unknowns.pressure_change[i] = carried - applied
         unknowns.pressure[i] = carried
-        unknowns.bend_residual[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
+        unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
 
 @qd.func
@@ -154,7 +158,7 @@ def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
         unbalanced = qd.f64(0.0)
         overshoot = qd.f64(0.0)
         for i in range(block_begin(b), block_end(b, n)):
-            terms = unknowns.bend_residual[i]
+            terms = unknowns.tally[i]
             total += terms[0]
             largest = qd.max(largest, terms[0])
             unbalanced += terms[1]

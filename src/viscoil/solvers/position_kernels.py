@@ -12,7 +12,7 @@ from viscoil.constraints.conformation import (
 )
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
-from viscoil.reductions import blocks
+from viscoil.reductions import total_blocks
 from viscoil.solvers.contact import Contacts, Walls, push_out
 from viscoil.solvers.density_kernels import (
     Tally,
@@ -20,6 +20,7 @@ from viscoil.solvers.density_kernels import (
     change_pressure,
     judge,
     prepare_stiffness,
+    recall_pressure,
     trusted,
 )
 from viscoil.solvers.operators import gradient, leak, stress_force
@@ -48,21 +49,11 @@ def begin(
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
+        recall_pressure(fluid, contacts, unknowns, i)
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]
         settle(y, scale, fluid, walls, contacts, unknowns, i)
     prepare_stiffness(
-        n,
-        kind,
-        periodic,
-        least,
-        margin,
-        scale,
-        fluid,
-        walls,
-        contacts,
-        wall_table,
-        unknowns,
-        progress,
+        n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, sums, progress
     )
     apply_pressure_change(n, kind, periodic, False, scale, fluid, walls, wall_table, unknowns)
     for i in range(n):
@@ -114,11 +105,7 @@ def iterate(
                 force = stress_force(periodic, fluid, unknowns, i)
                 y = unknowns.trial[i] + scale.dt * scale.dt * fluid.inverse_mass[i] * force
                 settle(y, scale, fluid, walls, contacts, unknowns, i)
-        qd.loop_config(serialize=True)
-        for b in range(blocks(n)):  # before `sums` is used for the density
-            if b == 0:
-                progress[Tally.RESIDUAL] = 0.0
-            progress[Tally.RESIDUAL] = progress[Tally.RESIDUAL] + sums[b]
+            total_blocks(n, sums, progress, Tally.RESIDUAL)
         change_pressure(
             n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
         )

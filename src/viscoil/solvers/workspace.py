@@ -45,7 +45,7 @@ class Unknowns:
     residual: Vec6s  # r of the conjugate gradients
     direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
     bend: Vec3s  # μ, Pa: the multiplier of what the gradient does not see
-    bend_residual: Vec3s  # r of the bends; what `judge` adds up in the position projection
+    bend_residual: Vec3s  # r of the bends
     bend_direction: Vec3s  # p of the bends
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of whatever is loaded, Pa
@@ -55,6 +55,7 @@ class Unknowns:
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
     compression: Floats  # C_i, relative excess of density
+    tally: Vec3s  # what a particle adds to the figures of an iteration of the pressures
 
 
 # Arrays of the views that are borrowed from the particles, which need them to be sorted.
@@ -65,7 +66,7 @@ BORROWED = {
     "wall": ChannelKind("i32", 1),
 }
 # Arrays that serve the position projection alone, in the place of one of the velocity projection.
-SHARED = {"shift": "bend_direction"}
+SHARED = {"shift": "bend_direction", "tally": "bend_residual"}
 
 
 class Workspace:
