@@ -67,6 +67,11 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
     _started = wanted
 
 
+def is_running() -> bool:
+    """Whether `initialize` has been called."""
+    return _started is not None
+
+
 def backend() -> tuple[str, int]:
     """Architecture and number of threads in use."""
     if _started is None:

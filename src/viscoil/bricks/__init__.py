@@ -1,0 +1,1 @@
+"""Sparse narrow-band distance fields of meshes: built once, kept on disk, sampled in kernels."""
