@@ -11,6 +11,7 @@ from viscoil.bricks.caps import closing_points, extended, missing_bricks
 from viscoil.bricks.field import FREE, SOLID, BrickField, Float, Float32, Int32
 from viscoil.bricks.hidden import without_hidden
 from viscoil.bricks.layout import Layout, lay_out, tables
+from viscoil.bricks.orient import oriented
 from viscoil.bricks.rasterize import rasterize
 from viscoil.bricks.sign import inside
 from viscoil.bricks.winding import Winding
@@ -50,6 +51,7 @@ class Raster(NamedTuple):
 
 def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> BrickField:
     """The distance field of a mesh: vertices (n, 3) in m, faces (m, 3)."""
+    faces = oriented(vertices, faces)
     reach = (request.band + abs(request.offset)) / request.cell
     low = vertices.min(axis=0) - request.cell * (reach + 1.0)
     extent = (np.ptp(vertices, axis=0) / request.cell + 2.0 * reach + 2.0) / 8.0

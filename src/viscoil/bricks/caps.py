@@ -53,7 +53,7 @@ def closing_points(
         after = [slice(None)] * 4
         before[3 - axis], after[3 - axis] = slice(0, 8), slice(1, 9)
         b, a = tuple(before), tuple(after)
-        crossing = (s[b] != s[a]) & (d[b] + d[a] > 1.0)
+        crossing = (s[b] != s[a]) & (d[b] + d[a] > 1.001)
         brick, z, y, x = np.nonzero(crossing)
         first = 8.0 * layout.places[brick] + corners[x + SIDE * (y + SIDE * z)]
         second = first + np.eye(3)[axis]

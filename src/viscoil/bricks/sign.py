@@ -40,7 +40,8 @@ def _find_patches(bricks: qd.i32, distance: Floats, patch: Ints):
                     place = x if axis == 0 else (y if axis == 1 else z)
                     if place < 8:
                         other = k + (1 if axis == 0 else (9 if axis == 1 else 81))
-                        if distance[base + k] + distance[base + other] > 1.0:
+                        # a little more, or rounding joins what a face along the axes divides
+                        if distance[base + k] + distance[base + other] > 1.001:
                             lowest = qd.min(patch[base + k], patch[base + other])
                             if patch[base + k] != patch[base + other]:
                                 changed = 1
