@@ -98,7 +98,7 @@ class Simulation:
         """What the user should know about the start of the scene."""
         self._clock = PhaseClock()
         self._diagnose = Diagnostics()
-        self._colliders = ColliderSet(scene.colliders)
+        self._colliders = ColliderSet(scene.colliders, scene.simulation.spacing)
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
         self._neighbors = Neighbors(scene.simulation.periodic)

@@ -1,7 +1,7 @@
 """Distance fields of any triangle soup, in the three modes of DYVERSO's section 4.2."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -191,8 +191,3 @@ def _near_edges(edges: Float, layout: Layout) -> NDArray[np.bool_]:
             marks[x, y, z] = True
     x, y, z = layout.places.T + 1
     return np.asarray(marks[x, y, z])
-
-
-def with_secondary(field: BrickField, name: str, values: Float32) -> BrickField:
-    """The field with one more value at its corners."""
-    return replace(field, secondary={**field.secondary, name: values})

@@ -63,7 +63,7 @@ def start_lines(scene: Scene) -> Iterator[str]:
     from viscoil.colliders import ColliderSet
     from viscoil.sampling import seed
 
-    start = seed(scene, ColliderSet(scene.colliders))
+    start = seed(scene, ColliderSet(scene.colliders, scene.simulation.spacing))
     yield f"  {len(start.position)} particles at the start"
     for note in start.notes:
         yield f"  note: {note}"

@@ -5,6 +5,13 @@ import dataclasses
 
 import quadrants as qd
 
+from viscoil.bricks.arrays import (
+    BrickArrays,
+    distance_in_field,
+    friction_in_field,
+    pack_fields,
+    velocity_in_field,
+)
 from viscoil.colliders.primitives import Kind
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors
 
@@ -15,12 +22,18 @@ Vec4s = qd.types.NDArray[vec4, 1]
 class ColliderArrays:
     """World-space state of the primitives at the end of a step; one entry per primitive.
 
+    What is called `before` is the pose at the start of the step.
+
     kind: a `Kind`
     params: sizes, m; see `Kind` for what they mean
     position: reference point (plane point, centre, middle of the capsule's axis), m
     orientation: quaternion (x, y, z, w), body to world
     velocity: of the reference point over the step, m/s
     angular_velocity: rad/s, world axes
+    scale: size over that of the params or the mesh
+    growth: relative rate of change of the scale, 1/s
+    moves: 1 if the pose or the mesh may change
+    field: index of a mesh's distance field in the bricks, -1 for other kinds
     contact: a `Contact`
     friction: Coulomb coefficient, used when the contact is FRICTION
     """
@@ -31,8 +44,16 @@ class ColliderArrays:
     orientation: Vec4s
     velocity: Vec3s
     angular_velocity: Vec3s
+    scale: Floats
+    growth: Floats
+    position_before: Vec3s
+    orientation_before: Vec4s
+    scale_before: Floats
+    moves: Ints
+    field: Ints
     contact: Ints
     friction: Floats
+    bricks: BrickArrays
 
 
 def allocate(count: int) -> ColliderArrays:
@@ -44,8 +65,16 @@ def allocate(count: int) -> ColliderArrays:
         orientation=vectors(4, count),
         velocity=vectors(3, count),
         angular_velocity=vectors(3, count),
+        scale=scalars(qd.f32, count),
+        growth=scalars(qd.f32, count),
+        position_before=vectors(3, count),
+        orientation_before=vectors(4, count),
+        scale_before=scalars(qd.f32, count),
+        moves=scalars(qd.i32, count),
+        field=scalars(qd.i32, count),
         contact=scalars(qd.i32, count),
         friction=scalars(qd.f32, count),
+        bricks=pack_fields([]),
     )
 
 
@@ -139,20 +168,56 @@ def distance_and_normal(c: ColliderArrays, k: qd.i32, x: vec3):
         n = _rotate(q, qd.Vector([0.0, 1.0, 0.0]))
         result = qd.Vector([n[0], n[1], n[2], n.dot(r)])
     else:
-        p = _rotate_back(q, r)
+        p = _rotate_back(q, r) / c.scale[k]
         s = c.params[k]
         if kind == Kind.BOX:
             result = _box(p, s)
         elif kind == Kind.CYLINDER:
             result = _cylinder(p, s[0], s[1])
+        elif kind == Kind.MESH:
+            result = distance_in_field(c.bricks, c.field[k], p)
         else:
             result = _capsule(p, s[0], s[1])
         n = _rotate(q, qd.Vector([result[0], result[1], result[2]]))
-        result = qd.Vector([n[0], n[1], n[2], result[3]])
+        result = qd.Vector([n[0], n[1], n[2], c.scale[k] * result[3]])
     return result
 
 
 @qd.func
 def surface_velocity(c: ColliderArrays, k: qd.i32, x: vec3):
-    """Velocity (m/s) of the material point of primitive k that is at x."""
-    return c.velocity[k] + c.angular_velocity[k].cross(x - c.position[k])
+    """Velocity (m/s) of the material point of primitive k that is at x, or nearest to it."""
+    r = x - c.position[k]
+    velocity = c.velocity[k] + c.angular_velocity[k].cross(r) + c.growth[k] * r
+    if c.kind[k] == Kind.MESH:
+        q = c.orientation[k]
+        p = _rotate_back(q, r) / c.scale[k]
+        own = velocity_in_field(c.bricks, c.field[k], p)
+        velocity += c.scale[k] * _rotate(q, own)
+    return velocity
+
+
+@qd.func
+def surface_friction(c: ColliderArrays, k: qd.i32, x: vec3) -> qd.f32:
+    """Friction coefficient of the point of primitive k that is nearest to x."""
+    friction = c.friction[k]
+    if c.kind[k] == Kind.MESH:
+        p = _rotate_back(c.orientation[k], x - c.position[k]) / c.scale[k]
+        friction = friction_in_field(c.bricks, c.field[k], p, friction)
+    return friction
+
+
+@qd.func
+def carried(c: ColliderArrays, k: qd.i32, dt: qd.f32, x: vec3) -> vec3:
+    """Where x is at the end of a step if it has moved with primitive k, or with its surface nearby."""
+    end = x
+    if c.moves[k] == 1:
+        body = _rotate_back(c.orientation_before[k], x - c.position_before[k])
+        body *= c.scale[k] / c.scale_before[k]
+        end = c.position[k] + _rotate(c.orientation[k], body)
+        if c.kind[k] == Kind.MESH:
+            f = c.field[k]
+            start = body / c.scale[k]
+            moved = start + dt * velocity_in_field(c.bricks, f, start)
+            moved = start + dt * velocity_in_field(c.bricks, f, moved)
+            end += c.scale[k] * _rotate(c.orientation[k], moved - start)
+    return end

@@ -11,30 +11,40 @@ from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, velocities
 from viscoil.colliders.primitives import Contact, distance, pose, primitives
 from viscoil.colliders.quaternions import Float
-from viscoil.scene import Collider
+from viscoil.scene import Collider, MeshCollider
 
 if TYPE_CHECKING:
     from viscoil.colliders.arrays import ColliderArrays
+    from viscoil.colliders.mesh_shapes import MeshShape
 
 # Where the plane lies that fills the arrays of an empty set, m: so far down that none can touch it.
 _NOWHERE = -1e30
 
 
 class ColliderSet:
-    """The colliders of a scene, split into primitives.
+    """The colliders of a scene, split into primitives and meshes.
 
-    The compute backend is needed only once `arrays` is asked for, so scenes can be checked and
-    seeded without it.
+    The compute backend is needed only once `arrays` is asked for or a mesh is in the scene, so
+    others can be checked and seeded without it.
     """
 
-    def __init__(self, specs: Sequence[Collider]) -> None:
+    def __init__(self, specs: Sequence[Collider], spacing: float = 1.0) -> None:
         self.specs = tuple(specs)
         self._groups = [(spec, primitives(spec)) for spec in self.specs]
         self._parts = [(spec, part) for spec, parts in self._groups for part in parts]
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
-        self.moving = any(spec.motion for spec in self.specs)
-        """Whether any collider has keyframes."""
+        self.meshes = {
+            k: _mesh_shape(spec, spacing)
+            for k, spec in enumerate(self.specs)
+            if spec.shape == "mesh"
+        }
+        """Mesh colliders by their place among the specs."""
+        self._deforming = any(mesh.animated for mesh in self.meshes.values())
+        self.moving = self._deforming or any(spec.motion for spec in self.specs)
+        """Whether any collider has keyframes or is an animated mesh."""
+        self.max_speed = 0.0
+        """Highest speed (m/s) of any collider's reference point or mesh in the last step."""
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -47,7 +57,10 @@ class ColliderSet:
         write(arrays.params, [part.params for _, part in self._parts])
         write(arrays.contact, [Contact[spec.contact.upper()] for spec, _ in self._parts])
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
+        write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
+        write(arrays.field, [self._field_index(spec) for spec, _ in self._parts])
         self._place(arrays, 0.0, 0.0)
+        self._pack(arrays, 0.0, 0.0)
         return arrays
 
     def move_to(self, time: float, dt: float) -> None:
@@ -57,17 +70,40 @@ class ColliderSet:
         """
         if self.moving:
             self._place(self.arrays, time, dt)
+        if self._deforming:
+            self._pack(self.arrays, time, dt)
 
     def pose(self, index: int, time: float) -> Pose:
         """The pose at `time` (s) of the collider `specs[index]`; see `primitives.rest_pose`."""
         return pose(self.specs[index], time)
 
     def distance(self, points: NDArray[Any], time: float) -> Float:
-        """Signed distance (n,) in m of points (n, 3) to the nearest collider; inf without any."""
+        """Signed distance (n,) in m of points (n, 3) to the nearest collider; inf without any.
+
+        Of meshes it is known within their bands, and ± the band beyond.
+        """
         result = np.full(len(points), np.inf)
-        for spec in self.specs:
-            result = np.minimum(result, distance(spec, points, time))
+        for k, spec in enumerate(self.specs):
+            if spec.shape == "mesh":
+                at = self.pose(k, time)
+                body = at.to_body(np.asarray(points, dtype=np.float64))
+                known = at.scale * self.meshes[k].field(time, 0.0).sample(body)
+            else:
+                known = distance(spec, points, time)
+            result = np.minimum(result, known)
         return result
+
+    def _moves(self, spec: Collider) -> bool:
+        return bool(spec.motion) or self._field_index(spec) >= 0 and self._shape(spec).animated
+
+    def _shape(self, spec: Collider) -> "MeshShape":
+        return self.meshes[self.specs.index(spec)]
+
+    def _field_index(self, spec: Collider) -> int:
+        """The place of a mesh's distance field among all fields; -1 of other colliders."""
+        if spec.shape != "mesh":
+            return -1
+        return list(self.meshes).index(self.specs.index(spec))
 
     def _place(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
         from viscoil.compute import write
@@ -77,8 +113,23 @@ class ColliderSet:
         rates = [velocities(a, b, dt or 1.0) for a, b in zip(before, after, strict=True)]
         write(arrays.position, [pose.position for pose in after])
         write(arrays.orientation, [pose.orientation for pose in after])
-        write(arrays.velocity, [velocity for velocity, _ in rates])
-        write(arrays.angular_velocity, [angular for _, angular in rates])
+        write(arrays.scale, [pose.scale for pose in after])
+        write(arrays.position_before, [pose.position for pose in before])
+        write(arrays.orientation_before, [pose.orientation for pose in before])
+        write(arrays.scale_before, [pose.scale for pose in before])
+        write(arrays.velocity, [rate.velocity for rate in rates])
+        write(arrays.angular_velocity, [rate.angular_velocity for rate in rates])
+        write(arrays.growth, [rate.growth for rate in rates])
+        self.max_speed = max(float(np.linalg.norm(rate.velocity)) for rate in rates)
+
+    def _pack(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
+        """The distance fields of all meshes."""
+        from viscoil.bricks.arrays import pack_fields
+
+        fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
+        arrays.bricks = pack_fields(fields)
+        speeds = [np.abs(f.secondary["velocity"]).max() for f in fields if "velocity" in f.secondary]
+        self.max_speed = max([self.max_speed, *(float(s) for s in speeds)])
 
     def _poses(self, time: float) -> list[Pose]:
         """The world poses of all primitives."""
@@ -86,3 +137,9 @@ class ColliderSet:
             return [Pose(np.array([0.0, _NOWHERE, 0.0]), quaternions.IDENTITY)]
         wholes = [(pose(spec, time), parts) for spec, parts in self._groups]
         return [whole.then(part.pose) for whole, parts in wholes for part in parts]
+
+
+def _mesh_shape(spec: MeshCollider, spacing: float) -> "MeshShape":
+    from viscoil.colliders.mesh_shapes import MeshShape
+
+    return MeshShape(spec, spacing)

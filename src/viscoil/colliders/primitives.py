@@ -23,6 +23,7 @@ class Kind(enum.IntEnum):
     SPHERE = 2  # radius, 0
     CYLINDER = 3  # radius, half height along y
     CAPSULE = 4  # radius, half length of the axis along y
+    MESH = 5  # none; a distance field says where the solid is
 
 
 class Contact(enum.IntEnum):
@@ -65,6 +66,8 @@ def primitives(spec: Collider) -> list[Primitive]:
         case "capsule":
             length = float(np.linalg.norm(np.subtract(spec.end, spec.start)))
             return [_primitive(Kind.CAPSULE, spec.radius, 0.5 * length)]
+        case "mesh":
+            return [_primitive(Kind.MESH)]
 
 
 def rest_pose(spec: Collider) -> Pose:
@@ -78,7 +81,7 @@ def rest_pose(spec: Collider) -> Pose:
             return Pose(np.array(spec.point), quaternions.from_y_axis(spec.normal))
         case "sphere":
             return Pose(np.array(spec.center), quaternions.IDENTITY)
-        case "box" | "cylinder":
+        case "box" | "cylinder" | "mesh":
             return Pose(np.array(spec.center), turn(spec.rotation))
         case "capsule":
             start, end = np.array(spec.start), np.array(spec.end)
@@ -87,20 +90,21 @@ def rest_pose(spec: Collider) -> Pose:
 
 def pose(spec: Collider, time: float) -> Pose:
     """The pose of the collider's reference point and axes at `time` (s)."""
-    return moved(rest_pose(spec), spec.motion, time)
+    return moved(rest_pose(spec), spec.motion, time, spec.interpolation)
 
 
 def distance(spec: Collider, points: Float, time: float) -> Float:
     """Signed distance (n,) in m of world points (n, 3) at `time` (s), negative inside the solid.
 
-    Exact for single primitives and outside the walls of a container; within its walls it is the
+    Not of meshes, which a `ColliderSet` knows. Exact for single primitives and outside the walls of a container; within its walls it is the
     largest depth in any of them, which is at most the exact depth.
     """
-    body = pose(spec, time).to_body(np.asarray(points, dtype=np.float64))
+    whole = pose(spec, time)
+    body = whole.to_body(np.asarray(points, dtype=np.float64))
     result = np.full(len(body), np.inf)
     for part in primitives(spec):
         result = np.minimum(result, _distance(part, part.pose.to_body(body)))
-    return result
+    return whole.scale * result
 
 
 def _distance(part: Primitive, p: Float) -> Float:
@@ -118,6 +122,8 @@ def _distance(part: Primitive, p: Float) -> Float:
             nearest = np.clip(p[:, 1], -half_length, half_length)
             axial = np.stack([p[:, 0], p[:, 1] - nearest, p[:, 2]], axis=1)
             return np.asarray(np.linalg.norm(axial, axis=1) - radius)
+        case Kind.MESH:
+            raise ValueError("a mesh is no primitive: ask its distance field")
 
 
 def _rounded(excess: Float) -> Float:

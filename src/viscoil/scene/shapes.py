@@ -25,6 +25,9 @@ from viscoil.scene._base import (
 )
 
 
+MeshFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path"})]
+
+
 class Rotation(Model):
     """A turn about an axis through the centre of the shape, right-handed."""
 
@@ -40,7 +43,7 @@ class Rotation(Model):
 
 
 class Keyframe(Model):
-    """A pose relative to the initial one; poses between keyframes are interpolated linearly."""
+    """A pose relative to the initial one."""
 
     time: Number
     """When the pose is reached, s."""
@@ -48,6 +51,8 @@ class Keyframe(Model):
     """Displacement from the initial place, m."""
     rotation: Rotation | None = None
     """Turn from the initial orientation."""
+    scale: Positive = 1.0
+    """Size relative to the initial one."""
 
 
 class _FluidBase(Model):
@@ -173,6 +178,8 @@ class _ColliderBase(Model):
     """Coulomb friction coefficient, for contact = "friction"."""
     motion: tuple[Keyframe, ...] = ()
     """Keyframes of the motion; the first and last pose are held before and after."""
+    interpolation: Literal["linear", "smooth"] = "linear"
+    """How poses between keyframes are found: along straight lines, or along a smooth curve."""
     visible: Switch = True
     """Whether the preview draws it."""
 
@@ -285,8 +292,50 @@ class CapsuleCollider(_ColliderBase):
         return self
 
 
+class MeshCollider(_ColliderBase):
+    """A triangle mesh, which may be open, overlap itself, or have wrong normals."""
+
+    shape: Literal["mesh"] = "mesh"
+    """Kind of shape."""
+    file: MeshFile
+    """Mesh file (.obj .ply .stl .glb .gltf .off), level set (.vdb), a folder of meshes with the same
+    faces (an animation), or "builtin:NAME"; a path is relative to the scene file."""
+    mode: Literal["solid", "container", "shell"] = "solid"
+    """What is solid: the inside of the mesh, all outside of it, or a thin shell about its faces."""
+    center: Vec3 = ZERO
+    """Where the origin of the mesh is put, m."""
+    rotation: Rotation | None = None
+    """Turn of the mesh about its origin."""
+    scale: Positive = 1.0
+    """Size of the mesh in the scene over its size in the file: 0.01 for a file in centimetres."""
+    cell_size: Positive | None = None
+    """Cell of the distance field, m; the particle spacing unless given."""
+    offset: NonNegative | None = None
+    """How far the surface is moved out, m: 0 unless given, but half a cell for a shell."""
+    band: Positive | None = None
+    """Distance up to which the field is kept, m; 3 spacings unless given."""
+    friction_attribute: str | None = None
+    """Name of a vertex attribute of the file that holds the friction coefficient."""
+    fps: Positive = 30.0
+    """Meshes per second of an animation."""
+    loop: Switch = False
+    """Whether an animation starts again when it is over."""
+
+    @model_validator(mode="after")
+    def _check_mesh(self) -> Self:
+        if self.friction_attribute is not None and self.contact != "friction":
+            text = 'works only with contact = "friction": add it, with a friction for bare places'
+            reject("MeshCollider", [(("friction_attribute",), text, self.friction_attribute)])
+        return self
+
+
 Collider = Annotated[
-    PlaneCollider | BoxCollider | SphereCollider | CylinderCollider | CapsuleCollider,
+    PlaneCollider
+    | BoxCollider
+    | SphereCollider
+    | CylinderCollider
+    | CapsuleCollider
+    | MeshCollider,
     Field(discriminator="shape"),
 ]
 
