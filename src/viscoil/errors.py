@@ -29,6 +29,10 @@ class ResumeError(RunError):
     """A run folder that cannot be continued with this scene."""
 
 
+class MeshError(ViscoilError):
+    """A mesh file, or a sequence of them, that cannot be read or written."""
+
+
 class MissingExtraError(ViscoilError):
     """A feature whose optional dependency is not installed."""
 
