@@ -1,0 +1,1 @@
+"""Triangle meshes: the built-in ones."""
