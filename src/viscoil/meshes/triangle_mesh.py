@@ -1,0 +1,5 @@
+"""Where the built-in shapes find the mesh."""
+
+from viscoil.meshes.mesh import TriangleMesh
+
+__all__ = ["TriangleMesh"]
