@@ -287,7 +287,8 @@ def test_surface_velocity_is_the_motion_of_material_points(
 def test_velocities_carry_the_old_pose_to_the_new(motion: Any, time: float, dt: float) -> None:
     spec = make(shape="box", center=(0.1, 0.2, 0.3), size=(1, 1, 1), motion=motion)
     before, after = (ColliderSet([spec]).pose(0, t) for t in (time - dt, time))
-    v, w = velocities(before, after, dt)
+    v, w, growth = velocities(before, after, dt)
+    assert growth == 0.0
     angle = float(np.linalg.norm(w)) * dt
     turn = quaternions.from_axis_angle(w, angle) if angle > 0.0 else quaternions.IDENTITY
     x = np.eye(3)

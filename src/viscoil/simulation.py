@@ -143,7 +143,7 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
+            dt = next_step(settings, self.time, self.frame, self._max_speed())
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -199,6 +199,11 @@ class Simulation:
         if self.particles.count == 0:
             return None
         return self._solver.step(self.particles, self._materials, self._boundary, self.gravity, dt)
+
+    def _max_speed(self) -> float:
+        """Of particles and colliders, m/s."""
+        ahead = self.scene.simulation.max_time_step
+        return max(self._diagnosis.max_speed, self._colliders.max_speed(self.time, ahead))
 
     def _advance_clock(self, dt: float) -> None:
         self.steps += 1

@@ -35,8 +35,8 @@ def pack_fields(fields: Sequence[BrickField]) -> BrickArrays:
     blocks = [f.top.size for f in fields]
     tables = np.cumsum([0, *(len(f.table) for f in fields)])
     bricks = np.cumsum([0, *(len(f.places) for f in fields)])
-    moving = [f for f in fields if "velocity" in f.secondary]
-    rough = [f for f in fields if "friction" in f.secondary]
+    moving = any("velocity" in f.secondary for f in fields)
+    rough = any("friction" in f.secondary for f in fields)
     arrays = BrickArrays(
         origin=vectors(3, len(fields)),
         cell=scalars(qd.f32, len(fields)),
@@ -66,9 +66,9 @@ def pack_fields(fields: Sequence[BrickField]) -> BrickArrays:
         write(arrays.table, _shifted(field.table, bricks[k]).reshape(-1), 512 * int(tables[k]))
         first = 729 * int(bricks[k])
         write(arrays.distance, field.distance.reshape(-1), first)
-        if field in moving:
+        if "velocity" in field.secondary:
             write(arrays.velocity, field.secondary["velocity"].reshape(-1, 3), first)
-        if field in rough:
+        if "friction" in field.secondary:
             write(arrays.friction, field.secondary["friction"].reshape(-1), first)
     return arrays
 
@@ -145,8 +145,8 @@ def velocity_in_field(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
         if brick >= 0:
             t = q - qd.cast(cell, qd.f32)
             k = _corner(brick, cell)
-            for corner in qd.static(range(8)):
-                x, y, z = qd.static(corner % 2, corner // 2 % 2, corner // 4)
+            for corner in range(8):
+                x, y, z = corner % 2, corner // 2 % 2, corner // 4
                 share = qd.abs(1 - x - t[0]) * qd.abs(1 - y - t[1]) * qd.abs(1 - z - t[2])
                 velocity += share * b.velocity[k + x + 9 * (y + 9 * z)]
     return velocity

@@ -217,7 +217,8 @@ def carried(c: ColliderArrays, k: qd.i32, dt: qd.f32, x: vec3) -> vec3:
         if c.kind[k] == Kind.MESH:
             f = c.field[k]
             start = body / c.scale[k]
-            moved = start + dt * velocity_in_field(c.bricks, f, start)
-            moved = start + dt * velocity_in_field(c.bricks, f, moved)
+            moved = start
+            for _ in range(2):
+                moved = start + dt * velocity_in_field(c.bricks, f, moved)
             end += c.scale[k] * _rotate(c.orientation[k], moved - start)
     return end

@@ -43,8 +43,7 @@ class ColliderSet:
         self._deforming = any(mesh.animated for mesh in self.meshes.values())
         self.moving = self._deforming or any(spec.motion for spec in self.specs)
         """Whether any collider has keyframes or is an animated mesh."""
-        self.max_speed = 0.0
-        """Highest speed (m/s) of any collider's reference point or mesh in the last step."""
+        self._deforming_speed = 0.0  # of vertices in the last step, m/s
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -76,6 +75,13 @@ class ColliderSet:
     def pose(self, index: int, time: float) -> Pose:
         """The pose at `time` (s) of the collider `specs[index]`; see `primitives.rest_pose`."""
         return pose(self.specs[index], time)
+
+    def max_speed(self, time: float, ahead: float) -> float:
+        """How fast (m/s) reference points will move on, and vertices moved in the last step."""
+        moving = [spec for spec in self.specs if spec.motion]
+        ways = [pose(s, time + ahead).position - pose(s, time).position for s in moving]
+        speeds = [float(np.linalg.norm(way)) / ahead for way in ways]
+        return max([self._deforming_speed, *speeds])
 
     def distance(self, points: NDArray[Any], time: float) -> Float:
         """Signed distance (n,) in m of points (n, 3) to the nearest collider; inf without any.
@@ -120,7 +126,6 @@ class ColliderSet:
         write(arrays.velocity, [rate.velocity for rate in rates])
         write(arrays.angular_velocity, [rate.angular_velocity for rate in rates])
         write(arrays.growth, [rate.growth for rate in rates])
-        self.max_speed = max(float(np.linalg.norm(rate.velocity)) for rate in rates)
 
     def _pack(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
         """The distance fields of all meshes."""
@@ -128,8 +133,8 @@ class ColliderSet:
 
         fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
         arrays.bricks = pack_fields(fields)
-        speeds = [np.abs(f.secondary["velocity"]).max() for f in fields if "velocity" in f.secondary]
-        self.max_speed = max([self.max_speed, *(float(s) for s in speeds)])
+        velocities = [f.secondary["velocity"] for f in fields if "velocity" in f.secondary]
+        self._deforming_speed = max([0.0, *(float(np.abs(v).max()) for v in velocities)])
 
     def _poses(self, time: float) -> list[Pose]:
         """The world poses of all primitives."""

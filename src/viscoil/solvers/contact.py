@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
-from viscoil.colliders.arrays import ColliderArrays, distance_and_normal, surface_velocity
+from viscoil.colliders.arrays import (
+    ColliderArrays,
+    carried,
+    distance_and_normal,
+    surface_friction,
+    surface_velocity,
+)
 from viscoil.colliders.primitives import Contact
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
@@ -129,10 +135,11 @@ def _mark(
 ):
     for i in range(n):
         x = position[i]
-        reach = scale.support + scale.dt * velocity[i].norm()
         near = nozzle_of(walls, 0.5 * scale.spacing, x) >= 0
         for k in range(walls.count):
-            if distance_and_normal(walls.colliders, k, x)[3] < reach:
+            begin = carried(walls.colliders, k, scale.dt, x)
+            reach = scale.support + (x + scale.dt * velocity[i] - begin).norm()
+            if distance_and_normal(walls.colliders, k, begin)[3] < reach:
                 near = True
         marks[i] = qd.cast(near, qd.i32)
 
@@ -218,22 +225,65 @@ def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
 
 
 @qd.func
-def wall_ahead(
-    colliders: ColliderArrays, k: qd.i32, spacing: qd.f32, start: vec3, end: vec3
-) -> vec4:
-    """Normal and distance of collider k for a particle that goes from `start` to `end`.
+def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end: vec3):
+    """What a way meets of collider k: normal and distance at its end, and where it touches first.
 
-    A particle that was outside and ends deep inside, or beyond, is held by the side it came from:
-    the nearest side may be the far one of a thin plate.
+    The last result is the share of the way until it touches, 2 if it does not; a way that starts
+    inside never does.
+    Steps along the way are as long as the distance allows, and at least `least` (m). One loop for
+    all, because every place that asks for a distance is compiled on its own.
     """
-    at = distance_and_normal(colliders, k, end)
-    origin = distance_and_normal(colliders, k, start)
-    n = vec3(origin[0], origin[1], origin[2])
-    flat = origin[3] + n.dot(end - start)
-    turned = n.dot(vec3(at[0], at[1], at[2])) < 0.0
-    if origin[3] > 0.0 and flat < 0.0 and (turned or at[3] < -spacing):
-        at = vec4(n[0], n[1], n[2], flat)
-    return at
+    way = end - start
+    length = qd.max(way.norm(), 1e-20)
+    at_end = vec4(0.0)
+    at = vec4(0.0)
+    share = 0.0
+    met = 2.0
+    looks = 2
+    look = 0
+    while look < looks:
+        x = end
+        if look > 0:
+            x = start + share * way
+        at = distance_and_normal(colliders, k, x)
+        if look == 0:
+            at_end = at
+        elif look == 1:
+            if at[3] > 0.0 and length > at[3]:
+                looks = 64
+        elif at[3] <= 0.0:
+            met = share
+            looks = 0
+        if look > 0:
+            share += qd.max(at[3], least) / length
+            if share > 1.0:
+                looks = 0
+        look += 1
+    return at_end, at, met
+
+
+@qd.func
+def wall_ahead(colliders: ColliderArrays, k: qd.i32, scale: Scale, start: vec3, end: vec3):
+    """What collider k is to a particle that goes from `start` to `end` in a step.
+
+    Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
+    A particle that was outside and ends deep inside, or beyond, is held by the side it came from:
+    the nearest side may be the far one of a thin plate. Its way is seen from the collider, which
+    may itself have run over the particle.
+    """
+    begin = carried(colliders, k, scale.dt, start)
+    way = end - begin
+    near = 0.05 * scale.spacing
+    at, touch, share = follow(colliders, k, near, begin, end)
+    safe = end
+    if share <= 1.0:
+        safe = begin + qd.max(share - near / way.norm(), 0.0) * way
+        n = vec3(touch[0], touch[1], touch[2])
+        turned = n.dot(vec3(at[0], at[1], at[2])) <= 0.0
+        if turned or at[3] < -scale.spacing:
+            flat = touch[3] + n.dot((1.0 - share) * way)
+            at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
+    return at, safe
 
 
 @qd.kernel(fastcache=True)
@@ -266,7 +316,7 @@ def constrain_velocities(
         else:
             for k in range(walls.count):
                 predicted = position[i] + scale.dt * u
-                at = wall_ahead(walls.colliders, k, scale.spacing, position[i], predicted)
+                at, _safe = wall_ahead(walls.colliders, k, scale, position[i], predicted)
                 gap = at[3] - resting_distance(scale, contacts.height[c])
                 if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
@@ -277,7 +327,7 @@ def constrain_velocities(
                     slip = u - surface_velocity(walls.colliders, k, predicted)
                     slip -= slip.dot(n) * n
                     kind = walls.colliders.contact[k]
-                    grip = walls.colliders.friction[k] * (-gap / scale.dt)
+                    grip = surface_friction(walls.colliders, k, predicted) * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -316,14 +366,19 @@ def push_out(
         shifted = vec3(0.0)
         out = position[i] + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
     else:
-        for k in range(walls.count):
-            at = wall_ahead(walls.colliders, k, scale.spacing, position[i], out)
+        # Pushing a particle out of one wall may push it through another, or through another part of
+        # the same one: a second round has the last word, so that nothing leaks.
+        for visit in range(2 * walls.count):
+            k = visit % walls.count
+            at, safe = wall_ahead(walls.colliders, k, scale, position[i], out)
             gap = at[3] - resting_distance(scale, contacts.height[c])
             kind = walls.colliders.contact[k]
             touching = 0.0
             if kind == Contact.STICKY:
                 touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
-            if gap < touching:
+            if visit >= walls.count:
+                out = safe
+            elif gap < touching:
                 n = vec3(at[0], at[1], at[2])
                 inward = qd.min(shifted.dot(n), 0.0)
                 shifted -= inward * n
@@ -337,10 +392,11 @@ def push_out(
                     out -= slip
                 elif kind == Contact.FRICTION:
                     length = slip.norm()
-                    if length <= walls.colliders.friction[k] * contacts.push[c]:
+                    friction = surface_friction(walls.colliders, k, out)
+                    if length <= friction * contacts.push[c]:
                         out -= slip
                     else:
-                        out -= qd.min(1.0, walls.colliders.friction[k] * depth / length) * slip
+                        out -= qd.min(1.0, friction * depth / length) * slip
     shift[i] = shifted
     return out
 
