@@ -182,7 +182,7 @@ class Simulation:
                 )
             ],
             colliders=[
-                ColliderPose(spec, *self._colliders.pose(k, self.time))
+                ColliderPose(spec, *self._colliders.pose(k, self.time), self._colliders.field(k))
                 for k, spec in enumerate(self._colliders.specs)
             ],
             spacing=self.scene.simulation.spacing,

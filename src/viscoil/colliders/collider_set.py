@@ -14,6 +14,7 @@ from viscoil.colliders.quaternions import Float
 from viscoil.scene import Collider, MeshCollider
 
 if TYPE_CHECKING:
+    from viscoil.bricks.field import BrickField
     from viscoil.colliders.arrays import ColliderArrays
     from viscoil.colliders.mesh_shapes import MeshShape
 
@@ -43,6 +44,7 @@ class ColliderSet:
         self._deforming = any(mesh.animated for mesh in self.meshes.values())
         self.moving = self._deforming or any(spec.motion for spec in self.specs)
         """Whether any collider has keyframes or is an animated mesh."""
+        self._fields: list[BrickField] = []
         self._deforming_speed = 0.0  # of vertices in the last step, m/s
 
     @cached_property
@@ -75,6 +77,10 @@ class ColliderSet:
     def pose(self, index: int, time: float) -> Pose:
         """The pose at `time` (s) of the collider `specs[index]`; see `primitives.rest_pose`."""
         return pose(self.specs[index], time)
+
+    def field(self, index: int) -> "BrickField | None":
+        """The distance field of the collider `specs[index]` after the last move, if it is a mesh."""
+        return self._fields[list(self.meshes).index(index)] if index in self.meshes else None
 
     def max_speed(self, time: float, ahead: float) -> float:
         """How fast (m/s) reference points will move on, and vertices moved in the last step."""
@@ -131,9 +137,9 @@ class ColliderSet:
         """The distance fields of all meshes."""
         from viscoil.bricks.arrays import pack_fields
 
-        fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
-        arrays.bricks = pack_fields(fields)
-        velocities = [f.secondary["velocity"] for f in fields if "velocity" in f.secondary]
+        self._fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
+        arrays.bricks = pack_fields(self._fields)
+        velocities = [f.secondary["velocity"] for f in self._fields if "velocity" in f.secondary]
         self._deforming_speed = max([0.0, *(float(np.abs(v).max()) for v in velocities)])
 
     def _poses(self, time: float) -> list[Pose]:

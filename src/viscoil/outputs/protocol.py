@@ -10,6 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
+from viscoil.bricks.field import BrickField
+
 Array = npt.NDArray[Any]
 
 
@@ -33,12 +35,15 @@ class ColliderPose:
     `position` (m) is where the shape's reference point is: the centre of a box, sphere, cylinder
     or capsule, the point of a plane. `orientation` is the quaternion (x, y, z, w) that turns the
     shape's own axes (box edges, the cylinder's y axis, the plane's y normal, the capsule's y axis
-    from start to end) to world axes.
+    from start to end) to world axes. `scale` is its size over that in the scene. A mesh comes with
+    its distance field.
     """
 
     spec: Any
     position: Sequence[float] | Array  # (3,) m
     orientation: Sequence[float] | Array = (0.0, 0.0, 0.0, 1.0)
+    scale: float = 1.0
+    field: BrickField | None = None
 
 
 @dataclass(frozen=True)

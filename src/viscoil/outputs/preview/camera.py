@@ -7,10 +7,13 @@ are, so that a film does not jump.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from viscoil.colliders import quaternions
+from viscoil.colliders.motion import turn
 from viscoil.outputs.protocol import Array
 
 Vector = tuple[float, float, float]
@@ -131,7 +134,7 @@ def scene_bounds(scene: Any) -> tuple[Array, Array]:
 def _sources(scene: Any) -> Iterable[tuple[Array, Array, float]]:
     """Boxes around fluids and emitters, with the volume (m³) that comes from each."""
     for fluid in scene.fluids:
-        center, half = np.array(fluid.center), _half_size(fluid)
+        center, half = np.array(fluid.center) + _middle(fluid), _half_size(fluid)
         yield center - half, center + half, float(np.prod(2 * half))
     for emitter in scene.emitters:
         center, half = np.array(emitter.center), _half_size(emitter)
@@ -164,10 +167,29 @@ def _half_size(spec: Any) -> Array:
         half = np.abs(np.subtract(spec.end, spec.start)) / 2 + spec.radius
     elif shape == "rectangle":
         half = np.full(3, max(spec.size) / 2)
+    elif shape == "mesh":
+        half = spec.scale * np.ptp(_mesh_bounds(spec.file), axis=0) / 2
     else:
         half = np.full(3, spec.radius)
     rotation = getattr(spec, "rotation", None)
     return half if rotation is None else _turned(half, rotation.axis, rotation.angle)
+
+
+def _middle(spec: Any) -> Array:
+    """Where the middle of a shape is, seen from its centre: for a mesh that is its file's origin."""
+    if spec.shape != "mesh":
+        return np.zeros(3)
+    middle = spec.scale * _mesh_bounds(spec.file).mean(axis=0)
+    return np.asarray(quaternions.rotate(turn(spec.rotation), middle))
+
+
+@lru_cache
+def _mesh_bounds(file: str) -> Array:
+    """(2, 3) Lowest and highest corner of a mesh, in the unit of its file."""
+    from viscoil.colliders.mesh_source import open_source
+
+    vertices = open_source(file).vertices(0.0)
+    return np.stack([vertices.min(axis=0), vertices.max(axis=0)])
 
 
 def _turned(half: Array, axis: Vector, angle: float) -> Array:
@@ -223,6 +245,7 @@ def _moving_boxes(spec: Any) -> Iterable[tuple[Array, Array]]:
     capsule = spec.shape == "capsule"
     center = np.add(spec.start, spec.end) / 2 if capsule else np.array(spec.center)
     half = _swept(spec, _half_size(spec))
+    center = center + _middle(spec)
     shifts = [np.array(key.translation) for key in spec.motion] or [np.zeros(3)]
     for shift in shifts:
         yield center + shift - half, center + shift + half

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
+from viscoil.bricks.arrays import pack_fields
 from viscoil.outputs.preview import kernels
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.preview.field import Field, build_field, device_array, empty_field
@@ -55,7 +56,8 @@ def _field(snapshot: Snapshot, camera: Camera) -> Field:
 
 
 def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:
-    shown = [pose for pose in poses if pose.spec.visible]
+    shown = [pose for pose in poses if _is_drawn(pose)]
+    fields = [pose.field for pose in shown if pose.field is not None]
     shapes = [_primitive(pose.spec) for pose in shown]
     position = [pose.position for pose in shown]
     orientation = [pose.orientation for pose in shown]
@@ -63,15 +65,26 @@ def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:
         shapes.append((Kind.PLANE, (0.0, 0.0, 0.0)))
         position.append((0.0, floor, 0.0))
         orientation.append((0.0, 0.0, 0.0, 1.0))
+    scales = np.ones(max(len(shapes), 1), dtype=np.float32)
+    scales[: len(shown)] = [pose.scale for pose in shown]
     kinds = np.zeros(max(len(shapes), 1), dtype=np.int32)
     kinds[: len(shapes)] = [kind for kind, _ in shapes]
+    numbers = np.cumsum(kinds == Kind.MESH, dtype=np.int32) - 1
     return Solids(
         count=device_array(np.array([len(shapes)], dtype=np.int32), qd.i32),
         kind=device_array(kinds, qd.i32),
         size=_rows([size for _, size in shapes], 3),
         position=_rows(position, 3),
         orientation=_rows(orientation, 4),
+        scale=device_array(scales, qd.f32),
+        field=device_array(numbers.astype(np.int32), qd.i32),
+        bricks=pack_fields(fields),
     )
+
+
+def _is_drawn(pose: ColliderPose) -> bool:
+    """Not what the user hides, nor a mesh that is all around the fluid."""
+    return pose.spec.visible and not (pose.spec.shape == "mesh" and pose.spec.mode == "container")
 
 
 def _rows(values: Sequence[Any], width: int) -> Any:
@@ -93,7 +106,7 @@ def _primitive(spec: Any) -> tuple[Kind, tuple[float, float, float]]:
         return Kind.CYLINDER, (spec.radius, spec.height / 2, 0.0)
     if spec.shape == "capsule":
         return Kind.CAPSULE, (spec.radius, math.dist(spec.start, spec.end) / 2, 0.0)
-    return Kind.PLANE, (0.0, 0.0, 0.0)
+    return (Kind.MESH if spec.shape == "mesh" else Kind.PLANE), (0.0, 0.0, 0.0)
 
 
 def _view(camera: Camera, aspect: float) -> Array:

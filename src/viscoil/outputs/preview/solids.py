@@ -7,6 +7,8 @@ import enum
 
 import quadrants as qd
 
+from viscoil.bricks.arrays import BrickArrays, distance_in_field
+
 vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
 
@@ -20,6 +22,7 @@ class Kind(enum.IntEnum):
     CYLINDER = 3
     CAPSULE = 4
     CONTAINER = 5
+    MESH = 6
 
 
 @dataclasses.dataclass
@@ -31,6 +34,9 @@ class Solids:
     size: qd.types.NDArray[vec3, 1]  # m: half sizes; or radius, half height
     position: qd.types.NDArray[vec3, 1]  # m
     orientation: qd.types.NDArray[vec4, 1]  # quaternion (x, y, z, w), own axes to world
+    scale: qd.types.NDArray[qd.f32, 1]  # size in the world over its own
+    field: qd.types.NDArray[qd.i32, 1]  # a mesh's place in the bricks
+    bricks: BrickArrays
 
 
 @qd.func
@@ -170,10 +176,50 @@ def hit_edges(o: vec3, d: vec3, half: vec3) -> vec4:
 
 
 @qd.func
+def smooth_normal(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
+    """Normal of a distance field, over two cells, so that its cells are not seen."""
+    n = qd.Vector([0.0, 0.0, 0.0])
+    for side in range(6):
+        axis, sign = side // 2, 1.0 - 2.0 * (side % 2)
+        step = qd.Vector([0.0, 0.0, 0.0])
+        for a in qd.static(range(3)):
+            if a == axis:
+                step[a] = sign
+        n += distance_in_field(b, f, p + b.cell[f] * step).w * step
+    return n.normalized(1e-20)
+
+
+@qd.func
+def hit_mesh(b: BrickArrays, f: qd.i32, o: vec3, d: vec3) -> vec4:
+    """Where a ray enters the solid of a distance field, in steps as long as the distance allows."""
+    cell = b.cell[f]
+    size = qd.Vector([b.blocks[3 * f], b.blocks[3 * f + 1], b.blocks[3 * f + 2]])
+    span = slab(o, d, b.origin[f], b.origin[f] + 64.0 * cell * size)
+    t = qd.max(span.x, 0.0)
+    before = -1.0
+    stride = 0.0
+    hit = 1e30
+    steps = 0
+    while t < span.y and steps < 1000:
+        steps += 1
+        distance = distance_in_field(b, f, o + t * d).w
+        if distance <= 0.0 and before > 0.0:
+            hit = t - stride * distance / (distance - before)
+            break
+        before = distance
+        stride = qd.max(0.9 * qd.abs(distance), 0.1 * cell)
+        t += stride
+    n = qd.Vector([0.0, 1.0, 0.0])
+    if hit < 1e29:
+        n = smooth_normal(b, f, o + hit * d)
+    return qd.Vector([n.x, n.y, n.z, hit])
+
+
+@qd.func
 def hit_solid(s: Solids, k: qd.i32, origin: vec3, direction: vec3) -> vec4:
     """Outward world normal and ray length (1e30: none) of the first hit with collider `k`."""
     q = s.orientation[k]
-    o = turn_back(q, origin - s.position[k])
+    o = turn_back(q, origin - s.position[k]) / s.scale[k]
     d = turn_back(q, direction)
     size = s.size[k]
     kind = s.kind[k]
@@ -188,16 +234,18 @@ def hit_solid(s: Solids, k: qd.i32, origin: vec3, direction: vec3) -> vec4:
         h = hit_cylinder(o, d, size.x, size.y)
     elif kind == Kind.CAPSULE:
         h = hit_capsule(o, d, size.x, size.y)
+    elif kind == Kind.MESH:
+        h = hit_mesh(s.bricks, s.field[k], o, d)
     else:
         h = hit_edges(o, d, size)
     n = turn(q, qd.Vector([h.x, h.y, h.z]))
-    return qd.Vector([n.x, n.y, n.z, h.w])
+    return qd.Vector([n.x, n.y, n.z, s.scale[k] * h.w])
 
 
 @qd.func
 def solid_distance(s: Solids, k: qd.i32, point: vec3) -> qd.f32:
     """Distance (m) of a point from collider `k`; containers, being thin, are infinitely far."""
-    p = turn_back(s.orientation[k], point - s.position[k])
+    p = turn_back(s.orientation[k], point - s.position[k]) / s.scale[k]
     size = s.size[k]
     kind = s.kind[k]
     result = 1e30
@@ -216,4 +264,6 @@ def solid_distance(s: Solids, k: qd.i32, point: vec3) -> qd.f32:
     elif kind == Kind.CAPSULE:
         y = qd.max(qd.abs(p.y) - size.y, 0.0)
         result = qd.Vector([p.x, y, p.z]).norm() - size.x
-    return result
+    elif kind == Kind.MESH:
+        result = distance_in_field(s.bricks, s.field[k], p).w
+    return s.scale[k] * result
