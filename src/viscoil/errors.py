@@ -29,6 +29,10 @@ class ResumeError(RunError):
     """A run folder that cannot be continued with this scene."""
 
 
+class VdbError(ViscoilError):
+    """An OpenVDB file that cannot be read, or a grid that cannot be written to one."""
+
+
 class MissingExtraError(ViscoilError):
     """A feature whose optional dependency is not installed."""
 
