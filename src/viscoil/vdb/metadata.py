@@ -58,7 +58,7 @@ def _decode(cursor: Cursor, kind: str, data: bytes) -> MetaValue | None:
             scalar: MetaValue = PYTHON_TYPES[kind](*struct.unpack(SCALARS[kind], data))
             return scalar
     except (ValueError, struct.error):
-        raise cursor.damaged(f"metadata of type {kind!r} has {len(data)} bytes") from None
+        raise cursor.damaged(f"a {kind} of metadata has {len(data)} bytes") from None
     return None
 
 

@@ -89,10 +89,14 @@ def read_nodes(cursor: Cursor, encoding: Encoding) -> tuple[Coords, Tiles]:
     """Where leaves begin, in the order of their values in the file, and all tiles."""
     upper, lower = (Branches(cursor, encoding, level) for level in (UPPER, LOWER))
     tile_count, child_count = cursor.numbers("2I")
-    roots: set[tuple[int, ...]] = set()
-    tiles = _root_tiles(cursor, encoding.values, tile_count, roots)
+    tiles = _root_tiles(cursor, encoding.values, tile_count)
+    taken = set(map(tuple, tiles.origins.tolist()))
     for _ in range(child_count):
-        _read_upper(cursor, _root_origin(cursor, roots), upper, lower)
+        origin = cursor.numbers("3i")
+        if origin in taken or any(place % UPPER.span for place in origin):
+            raise cursor.damaged(f"a node begins at {origin}")
+        taken.add(origin)
+        _read_upper(cursor, np.array(origin, np.int64), upper, lower)
     upper.flush()
     lower.flush()
     tiles = Tiles(
@@ -101,25 +105,15 @@ def read_nodes(cursor: Cursor, encoding: Encoding) -> tuple[Coords, Tiles]:
     return np.concatenate(lower.child_origins).astype(np.int32), tiles
 
 
-def _root_tiles(cursor: Cursor, kind: ValueType, count: int, roots: set[tuple[int, ...]]) -> Tiles:
-    if count * (13 + kind.size) > cursor.left:
-        raise cursor.damaged("it ends too early")
-    origins, values, active = [], b"", []
-    for _ in range(count):
-        origins.append(_root_origin(cursor, roots))
-        values += cursor.take(kind.size)
-        active.append(cursor.number("?"))
-    stored = np.frombuffer(values, kind.dtype).reshape(-1, kind.channels)
-    places = np.array(origins, np.int64).reshape(-1, 3)
-    return _tiles(places, UPPER.span, stored, np.array(active, np.bool_))
-
-
-def _root_origin(cursor: Cursor, roots: set[tuple[int, ...]]) -> Longs:
-    origin = cursor.numbers("3i")
-    if origin in roots or any(place % UPPER.span for place in origin):
-        raise cursor.damaged(f"a node begins at {origin}")
-    roots.add(origin)
-    return np.array(origin, np.int64)
+def _root_tiles(cursor: Cursor, kind: ValueType, count: int) -> Tiles:
+    layout = np.dtype(
+        [("origin", "<i4", 3), ("value", kind.dtype, (kind.channels,)), ("active", "u1")]
+    )
+    stored = np.frombuffer(cursor.take(count * layout.itemsize), layout)
+    origins = stored["origin"].astype(np.int64)
+    if np.any(origins % UPPER.span) or len(np.unique(origins, axis=0)) < count:
+        raise cursor.damaged("tiles begin where none can")
+    return _tiles(origins, UPPER.span, stored["value"], stored["active"] != 0)
 
 
 def _read_upper(cursor: Cursor, origin: Longs, upper: Branches, lower: Branches) -> None:

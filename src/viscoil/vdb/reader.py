@@ -71,6 +71,11 @@ class Entry:
     def name(self) -> str:
         return self.unique_name.split(NAME_SEPARATOR)[0]
 
+    @property
+    def title(self) -> str:
+        """What messages call the grid: in a damaged file, names can be anything."""
+        return f"grid {self.name[:40]!r}"
+
 
 def _read_header(cursor: Cursor) -> bool:
     """Whether grids say where they end."""
@@ -99,7 +104,7 @@ def _read_entry(cursor: Cursor) -> Entry:
 def _skip(cursor: Cursor, entry: Entry, seekable: bool) -> None:
     if not seekable:
         raise VdbError(
-            f"{cursor.path} was written as a stream, so that grid {entry.name!r}, whose type is not "
+            f"{cursor.path} was written as a stream, so that {entry.title}, whose type is not "
             "supported, cannot be skipped: save it again without this grid"
         )
     cursor.seek(entry.end)
@@ -113,14 +118,14 @@ def _read_grid(
         cursor.seek(entry.start)
     compression = cursor.number("I")
     if compression & ~(ZIP | ACTIVE_MASK | BLOSC):
-        raise cursor.damaged(f"grid {entry.name!r} is compressed in an unknown way")
+        raise cursor.damaged(f"{entry.title} is compressed in an unknown way")
     metadata = read_metadata(cursor)
-    voxel_size, origin = read_transform(cursor, entry.name)
+    voxel_size, origin = read_transform(cursor, entry.title)
     if entry.parent and entry.parent not in grids:
-        raise cursor.damaged(f"grid {entry.name!r} shares the tree of a missing grid")
+        raise cursor.damaged(f"{entry.title} shares the tree of a missing grid")
     tree = grids[entry.parent] if entry.parent else _read_tree(cursor, kind, compression)
     if seekable and cursor.at != entry.end:
-        raise cursor.damaged(f"grid {entry.name!r} should end at byte {entry.end}")
+        raise cursor.damaged(f"{entry.title} should end at byte {entry.end}")
     return replace(
         tree,
         name=entry.name,

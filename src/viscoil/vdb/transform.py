@@ -36,14 +36,16 @@ def read_transform(cursor: Cursor, grid: str) -> Placement:
         np.fill_diagonal(matrix[:3, :3], numbers[3:6])
     elif kind in MATRIX_MAPS:
         matrix[:] = np.reshape(cursor.numbers("16d"), (4, 4))
+    elif kind == "NonlinearFrustumMap":
+        raise _unfit(cursor, grid, "has the shape of a camera's frustum")
     else:
-        raise _unfit(cursor, grid, f"has a {kind}")
+        raise cursor.damaged(f"the transform of {grid} is unknown")
     return _placement(cursor, grid, matrix)
 
 
 def _placement(cursor: Cursor, grid: str, matrix: NDArray[np.float64]) -> Placement:
     if not np.isfinite(matrix).all() or not matrix[:3, :3].any():
-        raise cursor.damaged(f"the transform of grid {grid!r} is not one")
+        raise cursor.damaged(f"the transform of {grid} is not one")
     size = float(matrix[0, 0])
     if np.abs(matrix[:3, :3] - size * np.eye(3)).max() > TOLERANCE * abs(size) or size <= 0.0:
         raise _unfit(cursor, grid, "is rotated, mirrored or stretched")
@@ -55,7 +57,7 @@ def _placement(cursor: Cursor, grid: str, matrix: NDArray[np.float64]) -> Placem
 
 def _unfit(cursor: Cursor, grid: str, why: str) -> VdbError:
     return VdbError(
-        f"{cursor.path}: grid {grid!r} {why}, but only cubic voxels along the world's axes can be "
+        f"{cursor.path}: {grid} {why}, but only cubic voxels along the world's axes can be "
         "read: resample it to a grid without rotation"
     )
 

@@ -112,12 +112,12 @@ def _run(cursor: Cursor, encoding: Encoding, size: int) -> bytes:
     try:
         if encoding.compression & BLOSC:
             return blosc.unpack(cursor.take(packed), size)
-        return _unzip(cursor.take(packed), size)
+        return unzip(cursor.take(packed), size)
     except (ValueError, zlib.error) as error:
         raise cursor.damaged(str(error)) from None
 
 
-def _unzip(packed: bytes, size: int) -> bytes:
+def unzip(packed: bytes, size: int) -> bytes:
     """Unpacks to the expected size and no further, however much there may be."""
     inflate = zlib.decompressobj()
     run = inflate.decompress(packed, size + 1)

@@ -7,7 +7,7 @@ from typing import BinaryIO
 import numpy as np
 
 from viscoil.errors import VdbError
-from viscoil.vdb.grid import Tiles, VdbGrid, value_type
+from viscoil.vdb.grid import TILE_SIZES, Tiles, VdbGrid, value_type
 from viscoil.vdb.layout import (
     LEAF,
     LOWER,
@@ -18,6 +18,7 @@ from viscoil.vdb.layout import (
     Floats,
     Level,
     Longs,
+    bits,
     pack_bits,
 )
 from viscoil.vdb.packing import Packer
@@ -49,19 +50,20 @@ class TreeWriter:
 
     def __init__(self, grid: VdbGrid, zipped: bool) -> None:
         self._grid = grid
-        self._kind = value_type(grid)
-        background = np.array(grid.background, np.float32).reshape(self._kind.channels)
+        self._channels = value_type(grid).channels
+        background = np.array(grid.background, np.float32).reshape(self._channels)
         self._packer = Packer(background, zipped)
-        places = {size: grid.tiles.origins[grid.tiles.sizes == size] for size in (8, 128, 4096)}
+        tiles = _telling(grid.tiles, background)
+        places = {size: tiles.origins[tiles.sizes == size] for size in TILE_SIZES}
         self._roots = np.unique(
             np.concatenate([_root_key(at) for at in (grid.origins, places[8], places[128])])
         )
         keys = self._keys(grid.origins)
         self._order: Longs = np.argsort(keys)
         self._leaves: Longs = keys[self._order]
-        self._small = self._entries(8, self._keys(places[8]))
-        self._middle = self._entries(128, self._keys(places[128]) >> LOWER_BITS)
-        self._large = self._entries(4096, _root_key(places[4096]))
+        self._small = _entries(tiles, 8, self._keys(places[8]))
+        self._middle = _entries(tiles, 128, self._keys(places[128]) >> LOWER_BITS)
+        self._large = _entries(tiles, 4096, _root_key(places[4096]))
         self._lowers = np.unique(np.concatenate((self._leaves, self._small.keys)) >> LOWER_BITS)
         self._check_overlap()
 
@@ -71,14 +73,6 @@ class TreeWriter:
         wide = origins.astype(np.int64)
         key: Longs = (rank << UPPER_BITS | UPPER.index(wide)) << LOWER_BITS | LOWER.index(wide)
         return key
-
-    def _entries(self, size: int, keys: Longs) -> Entries:
-        tiles: Tiles = self._grid.tiles
-        chosen = np.flatnonzero(tiles.sizes == size)
-        order = np.argsort(keys)
-        at = chosen[order]
-        values = tiles.values.astype(np.float32).reshape(-1, self._kind.channels)
-        return Entries(keys[order], values[at], tiles.active[at].astype(np.bool_))
 
     def _check_overlap(self) -> None:
         eights = np.concatenate((self._leaves, self._small.keys))
@@ -121,7 +115,7 @@ class TreeWriter:
         head = pack_bits(child).tobytes() + pack_bits(active).tobytes()
         if not len(places):
             return head + self._packer.empty()
-        values = np.zeros((1, level.entries, self._kind.channels), np.float32)
+        values = np.zeros((1, level.entries, self._channels), np.float32)
         values[~child] = self._packer.background
         values[0, places] = tile_values
         return head + self._packer.nodes(values, active, child)[0]
@@ -132,15 +126,28 @@ class TreeWriter:
             order = self._order[start : start + LEAF_BATCH]
             active = self._active(order)
             values = self._grid.values[order].astype(np.float32, copy=False)
-            nodes = self._packer.nodes(
-                values.reshape(-1, LEAF.entries, self._kind.channels), active
-            )
+            nodes = self._packer.nodes(values.reshape(-1, LEAF.entries, self._channels), active)
             masks = pack_bits(active)
             for mask, node in zip(masks, nodes, strict=True):
                 file.write(mask.tobytes() + node)
 
     def _active(self, order: Longs) -> Bools:
         return self._grid.active[order].astype(np.bool_, copy=False).reshape(-1, LEAF.entries)
+
+
+def _telling(tiles: Tiles, background: Floats) -> Tiles:
+    """Tiles that differ from where there is nothing, with values (t, channels)."""
+    values = tiles.values.astype(np.float32).reshape(-1, len(background))
+    active = tiles.active.astype(np.bool_)
+    keep = active | (bits(values) != bits(background)).any(axis=1)
+    return Tiles(tiles.origins[keep], tiles.sizes[keep], values[keep], active[keep])
+
+
+def _entries(tiles: Tiles, size: int, keys: Longs) -> Entries:
+    """The tiles of one size, whose entries have these numbers."""
+    order = np.argsort(keys)
+    at = np.flatnonzero(tiles.sizes == size)[order]
+    return Entries(keys[order], tiles.values[at], tiles.active[at])
 
 
 def _root_key(origins: Coords) -> Longs:

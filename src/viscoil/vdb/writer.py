@@ -28,9 +28,10 @@ from viscoil.vdb.transform import transform_bytes
 from viscoil.vdb.write_tree import TreeWriter
 
 
-def write_vdb(path: Path | str, grids: Sequence[VdbGrid], zipped: bool = True) -> None:
+def write_vdb(path: Path | str, grids: Sequence[VdbGrid], zipped: bool = False) -> None:
     """Writes grids to one file, which is whole or not there; the same grids give the same bytes.
 
+    Zipping makes level sets and noise only a little smaller, smooth or constant values much.
     Raises VdbError for a grid that cannot be written, RunError if the disk does not take the file.
     """
     for grid in grids:
