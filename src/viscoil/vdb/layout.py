@@ -119,3 +119,11 @@ def pack_bits(masks: Bools) -> Bytes:
 def bits(values: Numbers) -> Numbers:
     """Values as integers, which are equal exactly when the values are the same bits."""
     return values.view(f"u{values.dtype.itemsize}")
+
+
+def same(a: Numbers, b: Numbers) -> Bools:
+    """Whether values given as bits, whose channels are the last axis, are equal."""
+    equal: Bools = a[..., 0] == b[..., 0]
+    for channel in range(1, a.shape[-1]):
+        equal = equal & (a[..., channel] == b[..., channel])
+    return equal

@@ -26,6 +26,7 @@ from viscoil.vdb.layout import (
     Numbers,
     bits,
     pack_bits,
+    same,
 )
 
 ZIP_LEVEL = 1  # higher ones take three times as long and save a few percent
@@ -78,17 +79,17 @@ def _plan(values: Floats, active: Bools, children: Bools | None, background: Flo
     raw, plus, minus = bits(values), bits(background), bits(-background)
     inactive = ~active if children is None else ~(active | children)
     first, some = _first(raw, inactive)
-    others = inactive & ~_same(raw, first[:, None])
+    others = inactive & ~same(raw, first[:, None])
     second, two = _first(raw, others)
-    more = (others & ~_same(raw, second[:, None])).any(axis=1)
-    swap = (two & _same(first, plus))[:, None]
+    more = (others & ~same(raw, second[:, None])).any(axis=1)
+    swap = (two & same(first, plus))[:, None]
     first, second = np.where(swap, second, first), np.where(swap, plus, second)
-    one = np.where(_same(first, minus), MINUS_BACKGROUND, ONE_VALUE)
-    one = np.where(_same(first, plus) | ~some, BACKGROUND, one)
-    with_background = np.where(_same(first, minus), MASK_OF_BACKGROUNDS, MASK_AND_ONE_VALUE)
-    pair = np.where(_same(second, plus), with_background, MASK_AND_TWO_VALUES)
+    one = np.where(same(first, minus), MINUS_BACKGROUND, ONE_VALUE)
+    one = np.where(same(first, plus) | ~some, BACKGROUND, one)
+    with_background = np.where(same(first, minus), MASK_OF_BACKGROUNDS, MASK_AND_ONE_VALUE)
+    pair = np.where(same(second, plus), with_background, MASK_AND_TWO_VALUES)
     codes = np.where(more, ALL_VALUES, np.where(two, pair, one)).astype(np.uint8)
-    choices = pack_bits(inactive & _same(raw, second[:, None]))
+    choices = pack_bits(inactive & same(raw, second[:, None]))
     return _Plan(codes, np.stack((first, second), axis=1), choices)
 
 
@@ -97,11 +98,3 @@ def _first(raw: Numbers, where: Bools) -> tuple[Numbers, Bools]:
     at = np.argmax(where, axis=1)
     rows = np.arange(len(raw))
     return raw[rows, at], where[rows, at]
-
-
-def _same(a: Numbers, b: Numbers) -> Bools:
-    """Whether values, whose channels are the last axis, are the same bits."""
-    same: Bools = a[..., 0] == b[..., 0]
-    for channel in range(1, a.shape[-1]):
-        same = same & (a[..., channel] == b[..., channel])
-    return same

@@ -16,6 +16,7 @@ from viscoil.vdb.layout import (
     Numbers,
     ValueType,
     bits,
+    same,
     unpack_bits,
 )
 from viscoil.vdb.unpacking import Encoding, NodeBatch
@@ -53,7 +54,7 @@ class Branches:
         origins = np.array(self._origins, np.int64).reshape(-1, 3)
         self.child_origins.append(_at(origins, children, self.level))
         self._origins, self._children = [], bytearray()
-        keep = ~children & (active | (bits(values) != bits(self._background)).any(axis=-1))
+        keep = ~children & (active | ~same(bits(values), bits(self._background)))
         self.tiles.append(
             _tiles(_at(origins, keep, self.level), self.level.width, values[keep], active[keep])
         )

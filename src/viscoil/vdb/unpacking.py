@@ -113,8 +113,10 @@ def _run(cursor: Cursor, encoding: Encoding, size: int) -> bytes:
         if encoding.compression & BLOSC:
             return blosc.unpack(cursor.take(packed), size)
         return unzip(cursor.take(packed), size)
-    except (ValueError, zlib.error) as error:
+    except ValueError as error:
         raise cursor.damaged(str(error)) from None
+    except zlib.error:
+        raise cursor.damaged("a zipped run of values cannot be unpacked") from None
 
 
 def unzip(packed: bytes, size: int) -> bytes:

@@ -20,6 +20,7 @@ from viscoil.vdb.layout import (
     Longs,
     bits,
     pack_bits,
+    same,
 )
 from viscoil.vdb.packing import Packer
 
@@ -139,7 +140,7 @@ def _telling(tiles: Tiles, background: Floats) -> Tiles:
     """Tiles that differ from where there is nothing, with values (t, channels)."""
     values = tiles.values.astype(np.float32).reshape(-1, len(background))
     active = tiles.active.astype(np.bool_)
-    keep = active | (bits(values) != bits(background)).any(axis=1)
+    keep = active | ~same(bits(values), bits(background))
     return Tiles(tiles.origins[keep], tiles.sizes[keep], values[keep], active[keep])
 
 
