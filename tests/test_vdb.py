@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -250,6 +251,24 @@ def test_samples(sample: Callable[[str], Path], name: str) -> None:
         "size": [4, 5, 6],
     }
     assert isinstance(found["gain"], np.float32) and isinstance(found["ticks"], np.int64)
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_our_bytes_are_those_of_openvdb(tmp_path: Path, vector: bool) -> None:
+    """Transform, nodes and leaves, and where they are: all but names and metadata."""
+    path = tmp_path / "ours.vdb"
+    write_vdb(path, [expected_sample(vector)])
+    kind = b"Tree_vec3s_5_4_3" if vector else b"Tree_float_5_4_3"
+    ours, theirs = (tree_bytes(data, kind) for data in (path.read_bytes(), unpack_sample("mask")))
+    assert ours == theirs
+
+
+def tree_bytes(data: bytes, kind: bytes) -> tuple[bytes, bytes]:
+    """From a grid's transform to its leaves, and from there to its end."""
+    offsets = data.index(kind) + len(kind) + 4  # behind the type is an empty text
+    start, leaves, end = struct.unpack_from("<3q", data, offsets)
+    assert start == offsets + 24
+    return data[data.index(b"UniformScaleTranslateMap", start) : leaves], data[leaves:end]
 
 
 @pytest.mark.parametrize("version", [222, 223, 224, 225])
