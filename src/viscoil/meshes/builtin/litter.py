@@ -22,9 +22,10 @@ def can() -> TriangleMesh:
     """An open tin 0.2 m high with grooves and a dent: one closed surface with a thin wall."""
     radius = 0.06
     grooves = [(radius - 0.003 * (k % 2), 0.012 + 0.011 * k) for k in range(17)]
-    inside = [(radius - 0.008, 0.195), (radius - 0.008, 0.008), (0.0, 0.008)]
+    inside = [(radius - 0.008, 0.195 - 0.011 * k) for k in range(17)]
+    floor = [(radius - 0.008, 0.008), (0.0, 0.008)]
     top = [(radius + 0.002, 0.197), (radius + 0.002, 0.2), (radius - 0.008, 0.2)]
-    tin = lathe([(0.0, 0.0), (radius, 0.0), *grooves, *top, *inside], 32)
+    tin = lathe([(0.0, 0.0), (radius, 0.0), *grooves, *top, *inside, *floor], 32)
     x, y, z = tin.vertices.T
     facing = np.clip(np.cos(np.arctan2(z, x)), 0.0, 1.0) ** 2 * np.hypot(x, z) / radius
     dent = 0.02 * facing * np.exp(-((y - 0.11) ** 2) / 0.002)
