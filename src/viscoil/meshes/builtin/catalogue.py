@@ -1,7 +1,6 @@
 """The names of the built-in meshes, and what is known of each without making it.
 
-The module that makes a mesh is imported when the mesh is asked for, so that a scene can be checked
-without NumPy.
+The module that makes a mesh is imported only when the mesh is asked for.
 """
 
 from __future__ import annotations
