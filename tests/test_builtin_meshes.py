@@ -195,6 +195,20 @@ def test_the_parts_of_the_drain_fit() -> None:
     assert winding(builtin("cobbles"), np.array([(0.0, -0.09, 0.0)]))[0] == pytest.approx(0.0)
 
 
+def test_the_bullet_has_its_volume() -> None:
+    """48 sides miss φ² / 6 of it, φ = 2 π / 48, and the chords of the nose a little more.
+
+    25 points on the arc miss at most (π / 48)² / 6 of the section, twice that of the volume.
+    """
+    radius, shoulder, nose = 0.25, 0.4, 0.6
+    arc = (radius**2 + nose**2) / (2.0 * radius)
+    y = (np.arange(20_000) + 0.5) / 20_000 * nose
+    ogive = np.mean((np.sqrt(arc**2 - y**2) + radius - arc) ** 2) * nose
+    missing = 1.0 - volumes(builtin("bullet"))[0] / (np.pi * (radius**2 * shoulder + ogive))
+    sides = (2.0 * np.pi / 48) ** 2 / 6.0
+    assert 0.99 * sides < missing < sides + (np.pi / 48) ** 2 / 3.0
+
+
 def test_a_third_of_a_sphere_is_flipped() -> None:
     """A share of 1/3 of 5120 faces has a standard deviation of 0.0066; three of them are allowed."""
     mesh = builtin("flipped-sphere")
