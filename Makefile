@@ -41,6 +41,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/python scripts/scene_reference.py --check
 	$(BIN)/python scripts/material_reference.py --check
+	$(BIN)/python scripts/builtin_mesh_reference.py --check
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix $(CODE)
@@ -55,6 +56,8 @@ bench: $(VENV)/.installed-all
 docs: $(VENV)/.installed
 	$(BIN)/python scripts/scene_reference.py
 	$(BIN)/python scripts/material_reference.py
+	$(BIN)/python scripts/builtin_mesh_reference.py
+	$(BIN)/python scripts/builtin_mesh_pictures.py
 
 images: demo
 	@mkdir -p docs/images

@@ -1,6 +1,6 @@
 """The names of the built-in meshes, and what is known of each without making it.
 
-Listing them imports no NumPy: the module that makes a mesh is imported when the mesh is asked for.
+The module that makes a mesh is imported only when the mesh is asked for.
 """
 
 from __future__ import annotations
@@ -34,43 +34,46 @@ class Entry:
     """Where the origin lies in it."""
 
 
+_AXIS = "on its axis, at the base"
 _HOLE = "middle of the gap, at road level"
 
 ENTRIES: dict[str, Entry] = {
-    "boat": Entry("a rowing boat of planks without thickness", (1, 0.3, 1.3), "vehicles", False),
-    "bone": Entry("a bone of overlapping parts", (0.4, 0.07, 0.11), "drain"),
-    "bottle": Entry("an open wine bottle with a wall", (0.26, 1, 0.26), "vessels"),
+    "boat": Entry("a rowing boat of planks without thickness", (1, 0.3, 1.28), "vehicles", False),
+    "bone": Entry("a bone of overlapping parts", (0.4, 0.07, 0.11), "litter"),
+    "bottle": Entry("an open wine bottle with a wall", (0.27, 1, 0.27), "vessels"),
     "bowl": Entry("a hemisphere open above, no thickness", (1, 0.5, 1), "vessels", False),
     "bullet": Entry("a cylinder under a pointed nose", (0.5, 1, 0.5), "shapes"),
-    "bunny": Entry("a sitting rabbit", (0.83, 1, 0.48), "bunny"),
-    "can": Entry("an open tin with a dent", (0.12, 0.2, 0.12), "drain"),
+    "bunny": Entry("a sitting rabbit", (0.81, 1, 0.45), "bunny"),
+    "can": Entry("an open tin with a dent", (0.12, 0.2, 0.12), "litter"),
     "cobbles": Entry("a road of cobblestones with a gap", (2, 0.13, 1.95), "drain", origin=_HOLE),
-    "cup": Entry("a mug with a wall and a handle", (1.03, 1, 0.74), "vessels"),
+    "cup": Entry("a mug with a wall and a handle", (1.04, 1, 0.74), "vessels", origin=_AXIS),
     "dragon": Entry(
-        "a dragon that beats wings without thickness", (1, 0.84, 1.1), "dragon", False, True
+        "a dragon that beats wings without thickness", (1, 0.63, 0.84), "dragon", False, True
     ),
     "drain-grid": Entry("bars that cover the gap", (0.59, 0.04, 0.44), "drain", origin=_HOLE),
     "drain-pit": Entry(
         "a pit below the gap with an exit pipe", (1.11, 0.75, 0.67), "drain", origin=_HOLE
     ),
     "flipped-sphere": Entry("a sphere, a third of its faces flipped", (1, 1, 1), "shapes", False),
-    "garbage": Entry("a can, a bone and a plank", (0.55, 0.12, 0.43), "drain"),
+    "garbage": Entry("a can, a bone and a plank", (0.51, 0.12, 0.42), "litter"),
     "hemisphere": Entry("a dome without a floor, no thickness", (1, 0.5, 1), "shapes", False),
     "idol": Entry("a stone figure in the basin of a fountain", (1, 1.1, 1), "idol"),
-    "mobius": Entry("a strip with half a twist, no thickness", (1, 0.3, 0.94), "shapes", False),
-    "paddle-wheel": Entry(
-        "a water wheel with ten paddles", (1, 0.95, 0.4), "vehicles", origin="on its axis, along z"
+    "mobius": Entry(
+        "a strip with half a twist, no thickness", (0.86, 0.3, 0.92), "shapes", False, origin=_AXIS
     ),
-    "plank": Entry("a board with two nails", (0.5, 0.06, 0.1), "drain"),
-    "pot": Entry("a solid tea pot", (1.1, 0.64, 0.72), "vessels"),
+    "paddle-wheel": Entry(
+        "a water wheel with ten paddles", (1, 0.95, 0.4), "wheel", origin="on its axis, along z"
+    ),
+    "plank": Entry("a board with two nails", (0.5, 0.06, 0.1), "litter"),
+    "pot": Entry("a solid tea pot", (1.12, 0.64, 0.73), "vessels"),
     "spoon": Entry("a spoon that lies along x", (1, 0.12, 0.22), "vessels"),
-    "tank": Entry("a battle tank of boxes, tubes and sheets", (1, 0.5, 0.5), "vehicles", False),
+    "tank": Entry("a battle tank of boxes, tubes and sheets", (1, 0.52, 0.5), "vehicles", False),
     "two-spheres": Entry("two spheres that overlap", (1, 0.6, 0.6), "shapes"),
     "waterfall": Entry(
-        "a river bed that falls into a lake, no thickness", (3.2, 1.5, 1.6), "terrain", False
+        "a river bed that falls into a lake, no thickness", (3.2, 1.6, 2), "terrain", False
     ),
     "wine-glass": Entry("a wine glass with a wall", (0.54, 1, 0.54), "vessels"),
-    "wine-glass-thin": Entry("a wine glass of no thickness", (0.54, 1, 0.54), "vessels", False),
+    "wine-glass-thin": Entry("a wine glass of no thickness", (0.54, 0.99, 0.54), "vessels", False),
 }
 
 NAMES: dict[str, str] = {name: entry.about for name, entry in ENTRIES.items()}

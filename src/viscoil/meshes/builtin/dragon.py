@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from viscoil.meshes.builtin.blends import blob, both_sides, carved, melted, rod, surface
-from viscoil.meshes.builtin.curves import path, smoothstep, spline
+from viscoil.meshes.builtin.curves import path, smoothstep
 from viscoil.meshes.builtin.dragon_wings import wings
 from viscoil.meshes.builtin.solids import ellipsoid
 from viscoil.meshes.builtin.sweeps import frames, tube
@@ -18,6 +18,7 @@ from viscoil.meshes.builtin.transforms import (
     mesh,
     mirrored,
     moved,
+    rotated,
     rotation,
     scaled,
     turned,
@@ -51,10 +52,10 @@ def dragon(time: float = 0.0) -> TriangleMesh:
     """The dragon at a time (s)."""
     phase = 2.0 * np.pi * time / PERIOD
     spine, radii = _spine(phase)
-    body = tube(spine, radii, 20, _LEFT_TO_UP)
+    body = tube(spine, radii, 18, _LEFT_TO_UP)
     parts = (body, _spikes(spine, radii), _tail_fin(spine), _posed_head(spine, phase))
     whole = join(*parts, _legs(phase), _flanks(), wings(phase))
-    return scaled(moved(whole, (0.086, -0.001, 0.0)), 0.803)
+    return scaled(moved(whole, (0.0973, -0.001, 0.0)), 0.803)
 
 
 def _spine(phase: float) -> tuple[Float, Float]:
@@ -147,8 +148,7 @@ def _posed_head(spine: Float, phase: float) -> TriangleMesh:
     along = spine[-1] - spine[-6]
     yaw = rotation((0, 1, 0), -float(np.arctan2(along[2], along[0])))
     pitch = rotation((0, 0, 1), -0.32 - 0.08 * float(np.sin(phase)))
-    head = _head()
-    return mesh(head.vertices @ (yaw @ pitch).T + spine[-1], head.faces)
+    return moved(rotated(_head(), yaw @ pitch), spine[-1])
 
 
 @lru_cache(maxsize=1)
@@ -191,10 +191,18 @@ def _horns() -> list[TriangleMesh]:
 
 def _teeth() -> list[TriangleMesh]:
     """Upper and lower teeth as cones (m: x, y of the root, z, length down)."""
-    upper = [(0.165, -0.014, 0.018, 0.026), (0.14, -0.02, 0.019, 0.014), (0.118, -0.022, 0.022, 0.012)]
+    upper = [
+        (0.165, -0.014, 0.018, 0.026),
+        (0.14, -0.02, 0.019, 0.014),
+        (0.118, -0.022, 0.022, 0.012),
+    ]
     lower = [(0.135, -0.065, 0.009, -0.022), (0.115, -0.058, 0.012, -0.013)]
     return [
-        tube([(x, y + 0.5 * down, z), (x, y - 0.3 * down, z), (x, y - down, z)], [0.006, 0.0045, 0], 6)
+        tube(
+            [(x, y + 0.5 * down, z), (x, y - 0.3 * down, z), (x, y - down, z)],
+            [0.006, 0.0045, 0],
+            6,
+        )
         for x, y, z, down in upper + lower
     ]
 

@@ -34,7 +34,7 @@ def _angle(span: Float, phase: float) -> Float:
     """How far the wing is turned up (rad)."""
     out = np.clip(span, 0.0, None) / 0.66
     beat = phase + 2.2 - 0.9 * out
-    return 0.55 + 0.5 * np.sin(beat) - 0.22 * out * (1.0 + np.cos(beat))
+    return np.asarray(0.55 + 0.5 * np.sin(beat) - 0.22 * out * (1.0 + np.cos(beat)))
 
 
 def _raised(flat: ArrayLike, billow: ArrayLike, phase: float) -> Float:
@@ -47,7 +47,7 @@ def _raised(flat: ArrayLike, billow: ArrayLike, phase: float) -> Float:
     lift = np.asarray(billow) - 0.18 * chord * np.clip(span, 0.0, None)
     y = span * np.sin(angle) + lift * np.cos(angle)
     z = span * np.cos(angle) - lift * np.sin(angle)
-    return np.stack([chord, y, z], axis=-1) + _ANCHOR
+    return np.asarray(np.stack([chord, y, z], axis=-1) + _ANCHOR)
 
 
 def _finger(k: int, count: int) -> Float:

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from viscoil.meshes.builtin.curves import circle, path, rectangle
+from viscoil.meshes.builtin.curves import circle, rectangle
 from viscoil.meshes.builtin.noise import hashed, roughened
-from viscoil.meshes.builtin.solids import box, ellipsoid, rounded_box
-from viscoil.meshes.builtin.sweeps import lathe, ring_prism, tube
+from viscoil.meshes.builtin.solids import box, rounded_box
+from viscoil.meshes.builtin.sweeps import lathe, ring_prism
 from viscoil.meshes.builtin.transforms import join, mirrored, moved, turned
 from viscoil.meshes.triangle_mesh import TriangleMesh
 
@@ -22,7 +22,9 @@ def cobbles() -> TriangleMesh:
     """Rounded stones in bond on a plate 0.06 m thick, all with a gap in the middle."""
     plate = ring_prism(rectangle(*_ROAD), rectangle(*GAP), _PLATE)
     stones = [stone for row in range(-6, 7) for stone in _row(row)]
-    return join(moved(plate, (0.0, _PLATE_TOP - _PLATE, 0.0)), roughened(join(*stones), 0.006, 0.07))
+    return join(
+        moved(plate, (0.0, _PLATE_TOP - _PLATE, 0.0)), roughened(join(*stones), 0.006, 0.07)
+    )
 
 
 def _row(row: int) -> list[TriangleMesh]:
@@ -84,40 +86,3 @@ def _pipe() -> TriangleMesh:
     inside, outside = 0.1, 0.125
     profile = [(outside, 0.0), (outside, 0.27), (0.145, 0.28), (0.145, 0.34), (inside, 0.34)]
     return turned(lathe([*profile, (inside, 0.0)], 32, rows_close=True), (0, 0, 1), -90.0)
-
-
-def garbage() -> TriangleMesh:
-    """A can, a bone and a plank thrown together on the ground."""
-    a = moved(turned(turned(can(), (1, 0, 0), 90.0), (0, 1, 0), 40.0), (0.1, 0.062, -0.16))
-    b = moved(turned(bone(), (0, 1, 0), -25.0), (0.06, 0.002, 0.03))
-    c = moved(turned(turned(plank(), (0, 0, 1), 7.0), (0, 1, 0), 14.0), (-0.02, 0.033, 0.12))
-    return join(a, b, c)
-
-
-def can() -> TriangleMesh:
-    """An open tin 0.2 m high with grooves and a dent: one closed surface with a thin wall."""
-    radius = 0.06
-    grooves = [(radius - 0.003 * (k % 2), 0.012 + 0.011 * k) for k in range(17)]
-    inside = [(radius - 0.008, 0.195), (radius - 0.008, 0.008), (0.0, 0.008)]
-    top = [(radius + 0.002, 0.197), (radius + 0.002, 0.2), (radius - 0.008, 0.2)]
-    tin = lathe([(0.0, 0.0), (radius, 0.0), *grooves, *top, *inside], 32)
-    x, y, _ = tin.vertices.T
-    dent = 0.02 * np.exp(-((y - 0.11) ** 2) / 0.002) * np.clip(x / radius, 0.0, 1.0) ** 2
-    tin.vertices[:, 0] -= dent
-    return tin
-
-
-def bone() -> TriangleMesh:
-    """A bone 0.4 m long along x that lies on the ground: a shaft and four knobs that overlap."""
-    shaft = [(-0.16, 0.035, 0, 0.022), (-0.09, 0.036, 0, 0.017), (0.0, 0.039, 0, 0.016)]
-    shaft += [(0.09, 0.036, 0, 0.017), (0.16, 0.035, 0, 0.022)]
-    knobs = [ellipsoid((x, 0.033, 0.024), (0.035, 0.033, 0.031), 2) for x in (-0.165, 0.165)]
-    return join(tube(*path(shaft, 25), 14), mirrored(join(*knobs)))
-
-
-def plank() -> TriangleMesh:
-    """A rough board 0.5 m long along x with two nails through it."""
-    board = roughened(rounded_box((0.5, 0.022, 0.09), 0.004), 0.004, 0.05, 9)
-    nail = lathe([(0.0, -0.03), (0.004, -0.03), (0.004, 0.03), (0.009, 0.03), (0.0, 0.034)], 8)
-    nails = [moved(nail, (x, 0.0, 0.015)) for x in (-0.2, -0.17)]
-    return moved(join(board, *nails), (0.0, 0.03, 0.0))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from viscoil.meshes.builtin.noise import hashed
-from viscoil.meshes.builtin.solids import icosphere, partial_sphere
+from viscoil.meshes.builtin.solids import icosphere
 from viscoil.meshes.builtin.sweeps import lathe, sheet
 from viscoil.meshes.builtin.transforms import join, mesh, moved, scaled
 from viscoil.meshes.triangle_mesh import TriangleMesh
@@ -42,11 +42,6 @@ def flipped_sphere() -> TriangleMesh:
     wrong = hashed(np.arange(len(unit.faces))[:, None], seed=3) < 1.0 / 3.0
     faces = np.where(wrong[:, None], unit.faces[:, ::-1], unit.faces)
     return moved(mesh(0.5 * unit.vertices, faces), (0.0, 0.5, 0.0))
-
-
-def broken_sphere() -> TriangleMesh:
-    """A sphere of radius 0.5 m with its top missing above nine tenths of its height."""
-    return moved(partial_sphere(0.5, keep_below=0.4), (0.0, 0.5, 0.0))
 
 
 def mobius() -> TriangleMesh:

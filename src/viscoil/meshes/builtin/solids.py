@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from viscoil.meshes.builtin.sweeps import lathe, stitch
-from viscoil.meshes.builtin.transforms import Float, Vector, mesh, moved, turned, without_unused
+from viscoil.meshes.builtin.transforms import (
+    Float,
+    Index,
+    Vector,
+    mesh,
+    moved,
+    turned,
+)
 from viscoil.meshes.triangle_mesh import TriangleMesh
 
 
@@ -27,11 +34,12 @@ def rounded_box(size: Vector, radius: float, center: Vector = (0.0, 0.0, 0.0)) -
 
 
 @lru_cache(maxsize=8)
-def _unit_cube_grid(n: int) -> tuple[Float, Float]:
+def _unit_cube_grid(n: int) -> tuple[Float, Index]:
     """Vertices and faces of the cube [-1, 1]³, each side divided into n × n squares."""
     ticks = np.arange(n + 1)
     u, v = (a.ravel() for a in np.meshgrid(ticks, ticks, indexing="ij"))
-    corners, quads = [], []
+    corners: list[Index] = []
+    quads: list[Index] = []
     k = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
     quad = np.stack([k[:-1, :-1], k[1:, :-1], k[1:, 1:], k[:-1, 1:]], axis=-1).reshape(-1, 4)
     for axis in range(3):
@@ -99,7 +107,9 @@ def cylinder(radius: float, height: float, segments: int = 32) -> TriangleMesh:
 
 def axle(radius: float, length: float, segments: int = 32) -> TriangleMesh:
     """A closed cylinder along z, its middle at the origin."""
-    return turned(moved(cylinder(radius, length, segments), (0.0, -0.5 * length, 0.0)), (1, 0, 0), 90)
+    return turned(
+        moved(cylinder(radius, length, segments), (0.0, -0.5 * length, 0.0)), (1, 0, 0), 90
+    )
 
 
 def extrude(outline: ArrayLike, depth: float) -> TriangleMesh:
@@ -112,10 +122,3 @@ def extrude(outline: ArrayLike, depth: float) -> TriangleMesh:
     half = 0.5 * depth
     levels = ((middle, -half), (points, -half), (points, half), (middle, half))
     return stitch([np.insert(p, 2, z, axis=1) for p, z in levels])
-
-
-def partial_sphere(radius: float, keep_below: float, level: int = 4) -> TriangleMesh:
-    """The triangles of a sphere whose middles lie below a height (m): an open shell."""
-    unit = icosphere(level)
-    middles = radius * unit.vertices[unit.faces].mean(axis=1)
-    return without_unused(mesh(radius * unit.vertices, unit.faces[middles[:, 1] < keep_below]))

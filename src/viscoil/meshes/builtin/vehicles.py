@@ -5,7 +5,16 @@ import numpy as np
 from viscoil.meshes.builtin.curves import spline
 from viscoil.meshes.builtin.solids import axle, box, cylinder, ellipsoid, extrude, rounded_box
 from viscoil.meshes.builtin.sweeps import lathe, ring_prism, sheet, tube
-from viscoil.meshes.builtin.transforms import Float, join, mesh, mirrored, moved, scaled, turned
+from viscoil.meshes.builtin.transforms import (
+    Float,
+    fitted,
+    join,
+    mesh,
+    mirrored,
+    moved,
+    scaled,
+    turned,
+)
 from viscoil.meshes.triangle_mesh import TriangleMesh
 
 # x, y, radius (m) of the wheels that a track runs round
@@ -19,7 +28,7 @@ def tank() -> TriangleMesh:
     hull = [(-0.39, 0.09), (0.33, 0.09), (0.41, 0.15), (0.29, 0.225), (-0.37, 0.225), (-0.42, 0.17)]
     sides = mirrored(join(*_track(), *_running_gear(), _fender()))
     whole = join(extrude(hull, 0.32), sides, _turret(), _gun(), *_fittings())
-    return moved(whole, (-0.08, 0.0, 0.0))
+    return fitted(whole, 1.0, 0)
 
 
 def _turret() -> TriangleMesh:
@@ -55,7 +64,7 @@ def _belt(extra: float, count: int) -> Float:
     wheels = np.array(_WHEELS)
     reach = normal @ wheels[:, :2].T + wheels[:, 2] + extra
     farthest = wheels[np.argmax(reach, axis=1)]
-    return (farthest[:, :2] + (farthest[:, 2:] + extra) * normal) * [1.0, -1.0]
+    return np.asarray((farthest[:, :2] + (farthest[:, 2:] + extra) * normal) * [1.0, -1.0])
 
 
 def _track() -> list[TriangleMesh]:
@@ -97,8 +106,8 @@ def _fender() -> TriangleMesh:
 
 def boat() -> TriangleMesh:
     """A rowing boat 1 m long, its bow at +x, clinker built of planks that have no thickness."""
-    planks = mirrored(join(*(_strake(k) for k in range(6)), _gunwale(), *_rowlock(), _oar()))
-    return join(planks, *_ribs(), _transom(), _stem(), *_thwarts())
+    sides = mirrored(join(_gunwale(), *_rowlock(), _oar()))
+    return fitted(join(_planks(), sides, *_ribs(), _transom(), _stem(), *_thwarts()), 1.0, 0)
 
 
 def _hull(x: Float, v: Float) -> Float:
@@ -112,14 +121,25 @@ def _hull(x: Float, v: Float) -> Float:
     return np.stack(np.broadcast_arrays(x, keel + (sheer - keel) * v**1.25, z), axis=-1)
 
 
-def _strake(k: int) -> TriangleMesh:
-    """One plank of six; its lower edge stands out over the plank below."""
-    v = np.array([max(k - 0.25, 0.0), k + 0.35, k + 1.0]) / 6.0
+def _planks() -> TriangleMesh:
+    """Six planks a side in one folded sheet, each standing out over the upper edge of the last.
+
+    A keel of no thickness hangs from the edge at which the two sides meet.
+    """
+    v, out = [0.0, 1.0], [0.0, 0.0]
+    for k in range(1, 6):
+        v += [k - 0.15, k + 1.0]
+        out += [0.016, 0.0]
     x = np.linspace(-0.48, 0.498, 41)
-    points = _hull(x[:, None], v[None, :])
-    out = np.array([0.011, 0.005, 0.0]) * (1.0 if k else 0.0)
-    points[..., 2] += out * np.clip(points[..., 2] / 0.06, 0.0, 1.0)
-    return sheet(points)
+    left = _hull(x[None, :], np.array(v)[:, None] / 6.0)
+    left[..., 2] += np.array(out)[:, None] * np.clip(left[..., 2] / 0.06, 0.0, 1.0)
+    right = left[:0:-1] * [1.0, 1.0, -1.0]
+    shell = sheet(np.concatenate([right, left]))
+    keel = sheet(np.stack([left[0], left[0] - [0.0, 0.02, 0.0]]))
+    start = len(right) * len(x)
+    row = np.concatenate([np.arange(start, start + 41), len(shell.vertices) + np.arange(41)])
+    vertices = np.concatenate([shell.vertices, keel.vertices[41:]])
+    return mesh(vertices, np.concatenate([shell.faces, row[keel.faces]]))
 
 
 def _gunwale() -> TriangleMesh:
@@ -128,12 +148,12 @@ def _gunwale() -> TriangleMesh:
 
 
 def _transom() -> TriangleMesh:
-    """The flat stern, of no thickness."""
+    """The flat stern, of no thickness; it reaches through the planks."""
     v = np.linspace(0.0, 1.0, 13)
-    left = _hull(np.full(13, -0.475), v)
+    left = _hull(np.full(13, -0.475), v) + np.array([0.0, 0.0, 0.016])
     share = np.linspace(-1.0, 1.0, 9)[None, :, None]
     points = left[:, None] * [1.0, 1.0, 0.0] + left[:, None] * [0.0, 0.0, 1.0] * share
-    return sheet(points[1:])
+    return sheet(points)
 
 
 def _stem() -> TriangleMesh:
@@ -158,7 +178,7 @@ def _ribs() -> list[TriangleMesh]:
 
 def _thwarts() -> list[TriangleMesh]:
     """Seats across the boat that stick through the planks, and the floor boards."""
-    seats = [(-0.39, 0.36, 0.1), (-0.1, 0.45, 0.065), (0.17, 0.4, 0.065)]
+    seats = [(-0.39, 0.35, 0.1), (-0.1, 0.425, 0.065), (0.17, 0.395, 0.065)]
     parts = [rounded_box((wide, 0.014, long), 0.004, (x, 0.145, 0)) for x, long, wide in seats]
     boards = [box((0.62, 0.007, 0.035), (-0.08, 0.05, 0.042 * k)) for k in (-1, 0, 1)]
     return parts + boards
@@ -166,7 +186,8 @@ def _thwarts() -> list[TriangleMesh]:
 
 def _rowlock() -> list[TriangleMesh]:
     side = _hull(np.array([0.0]), np.array([1.0]))[0]
-    return [moved(cylinder(0.005, 0.035, 8), side + [x, 0.0, 0.0]) for x in (-0.017, 0.017)]
+    pins = [moved(cylinder(0.005, 0.035, 8), (x, 0.0, 0.0)) for x in (-0.017, 0.017)]
+    return [moved(pin, side) for pin in pins]
 
 
 def _oar() -> TriangleMesh:
@@ -178,15 +199,3 @@ def _oar() -> TriangleMesh:
     thick = np.array([0.01, 0.008, 0.008, 0.006, 0.004, 0.004, 0.004, 0.003])
     radii = np.stack([flat, thick], axis=1)
     return tube(side + along[:, None] * way, radii, 10, (1.0, 0.0, 0.0))
-
-
-def paddle_wheel() -> TriangleMesh:
-    """A wheel of radius 0.5 m that turns about z: hub, ten paddles, and two rims with spokes."""
-    angles = np.arange(10) * 36.0
-    paddle = rounded_box((0.22, 0.018, 0.34), 0.006, (0.388, 0.0, 0.0))
-    spoke = box((0.44, 0.022, 0.022), (0.24, 0.0, 0.16))
-    rim = lathe([(0.44, -0.012), (0.44, 0.012), (0.4, 0.012), (0.4, -0.012)], 60, rows_close=True)
-    side = join(moved(turned(rim, (1, 0, 0), 90.0), (0.0, 0.0, 0.16)), spoke)
-    arm = join(paddle, mirrored(spoke))
-    parts = [turned(arm, (0, 0, 1), float(angle)) for angle in angles]
-    return join(axle(0.07, 0.4, 24), mirrored(side), *parts)

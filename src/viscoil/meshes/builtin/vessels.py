@@ -87,8 +87,9 @@ def spoon() -> TriangleMesh:
         ]
     )
     rows = [_spoon_section(*station) for station in spline(stations, 60)]
-    start, end = rows[0].mean(axis=0, keepdims=True), rows[-1].mean(axis=0, keepdims=True)
-    return stitch([start - [0.003, 0.0, 0.0], *rows, end + [0.003, 0.0, 0.0]])
+    tip = np.array([[0.003, 0.0, 0.0]])
+    start, end = (row.mean(axis=0, keepdims=True) for row in (rows[0], rows[-1]))
+    return stitch([start - tip, *rows, end + tip])
 
 
 def _spoon_section(x: float, width: float, height: float, depth: float) -> Float:
