@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.meshes.builtin import NAMES, builtin
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 from viscoil.outputs.png import write_png
 
 Float = NDArray[np.float64]

@@ -31,6 +31,8 @@ class ResumeError(RunError):
 
 class MeshError(ViscoilError):
     """A mesh file, or a sequence of them, that cannot be read or written."""
+
+
 class VdbError(ViscoilError):
     """An OpenVDB file that cannot be read, or a grid that cannot be written to one."""
 

@@ -77,9 +77,7 @@ def _ranges(
     return low, high - low + 1
 
 
-def _chunks(
-    triangles: Float, shape: tuple[int, int, int], reach: float
-) -> list[NDArray[np.int64]]:
+def _chunks(triangles: Float, shape: tuple[int, int, int], reach: float) -> list[NDArray[np.int64]]:
     """Triangles in portions that make about CHUNK pairs each."""
     if not len(triangles):
         return []

@@ -106,7 +106,7 @@ class ColliderSet:
         return result
 
     def _moves(self, spec: Collider) -> bool:
-        return bool(spec.motion) or self._field_index(spec) >= 0 and self._shape(spec).animated
+        return bool(spec.motion) or (self._field_index(spec) >= 0 and self._shape(spec).animated)
 
     def _shape(self, spec: Collider) -> "MeshShape":
         return self.meshes[self.specs.index(spec)]

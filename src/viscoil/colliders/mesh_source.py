@@ -79,7 +79,9 @@ def open_source(file: str, fps: float = 30.0, loop: bool = False) -> MeshSource:
     if path.is_dir() or any(c in file for c in "*?"):
         return FileAnimation(path, fps, loop)
     if not path.exists():
-        raise SceneError(f"there is no mesh file {file}: check the path, relative to the scene file")
+        raise SceneError(
+            f"there is no mesh file {file}: check the path, relative to the scene file"
+        )
     return Still(read_mesh(path))
 
 

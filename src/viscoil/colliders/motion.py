@@ -99,9 +99,7 @@ def _cubic(times: Float, values: Float, k: int, s: float) -> Float:
     span = times[k + 1] - times[k]
     s2, s3 = s * s, s * s * s
     ends = (2 * s3 - 3 * s2 + 1) * values[k] + (3 * s2 - 2 * s3) * values[k + 1]
-    return np.asarray(
-        ends + span * ((s3 - 2 * s2 + s) * slopes[k] + (s3 - s2) * slopes[k + 1])
-    )
+    return np.asarray(ends + span * ((s3 - 2 * s2 + s) * slopes[k] + (s3 - s2) * slopes[k + 1]))
 
 
 def _interpolate_rotation(a: Rotation | None, b: Rotation | None, s: float) -> Float:

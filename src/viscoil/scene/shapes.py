@@ -24,7 +24,6 @@ from viscoil.scene._base import (
     reject,
 )
 
-
 MeshFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path"})]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.meshes.builtin.transforms import Float, Index, Vector, mesh
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 # Signed distance (m, negative inside) at points (3, n): exact on the surface, nearly so around it.
 Field = Callable[[Float], Float]

@@ -3,7 +3,7 @@
 from viscoil.meshes.builtin.blends import Field, blob, both_sides, carved, melted, rod, surface
 from viscoil.meshes.builtin.solids import ellipsoid
 from viscoil.meshes.builtin.transforms import fitted, join, mirrored
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def bunny() -> TriangleMesh:

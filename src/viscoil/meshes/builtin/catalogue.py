@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from viscoil.errors import SceneError
 
 if TYPE_CHECKING:
-    from viscoil.meshes.triangle_mesh import TriangleMesh
+    from viscoil.meshes.mesh import TriangleMesh
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from viscoil.meshes.builtin.transforms import (
     scaled,
     turned,
 )
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 PERIOD = 1.0  # s, of a beat of the wings
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from viscoil.meshes.builtin.curves import spline
 from viscoil.meshes.builtin.sweeps import sheet, stitch, tube
 from viscoil.meshes.builtin.transforms import Float, join, mirrored
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 # Span and chord (m) in the flat wing
 _SHOULDER, _ELBOW, _WRIST = (0.0, 0.0), (0.15, -0.03), (0.3, 0.1)

@@ -9,7 +9,7 @@ from viscoil.meshes.builtin.noise import hashed, roughened
 from viscoil.meshes.builtin.solids import box, rounded_box
 from viscoil.meshes.builtin.sweeps import lathe, ring_prism
 from viscoil.meshes.builtin.transforms import join, mirrored, moved, turned
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 GAP = (0.6, 0.45)  # m, along x and z
 _STONE = (0.2, 0.15)  # m, a stone and its joint along x and z

@@ -17,7 +17,7 @@ from viscoil.meshes.builtin.noise import roughened
 from viscoil.meshes.builtin.solids import ellipsoid, extrude, rounded_box
 from viscoil.meshes.builtin.sweeps import lathe, tube
 from viscoil.meshes.builtin.transforms import join, mirrored, moved, turned
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def idol() -> TriangleMesh:

@@ -6,7 +6,7 @@ from viscoil.meshes.builtin.noise import hashed
 from viscoil.meshes.builtin.solids import icosphere
 from viscoil.meshes.builtin.sweeps import lathe, sheet
 from viscoil.meshes.builtin.transforms import join, mesh, moved, scaled
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def bullet() -> TriangleMesh:

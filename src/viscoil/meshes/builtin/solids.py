@@ -14,7 +14,7 @@ from viscoil.meshes.builtin.transforms import (
     moved,
     turned,
 )
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def box(size: Vector, center: Vector = (0.0, 0.0, 0.0)) -> TriangleMesh:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from viscoil.meshes.builtin.transforms import Float, Vector, mesh
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def stitch(

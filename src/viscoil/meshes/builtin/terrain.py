@@ -6,7 +6,7 @@ from viscoil.meshes.builtin.curves import smoothstep
 from viscoil.meshes.builtin.noise import fractal_noise, value_noise
 from viscoil.meshes.builtin.sweeps import sheet
 from viscoil.meshes.builtin.transforms import Float
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 _LENGTH, _WIDTH = 3.2, 2.0  # m, along the river (x) and across (z)
 # Where a ledge ends (m along x), and how far the water falls from it (m)

@@ -15,7 +15,7 @@ from viscoil.meshes.builtin.transforms import (
     scaled,
     turned,
 )
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 # x, y, radius (m) of the wheels that a track runs round
 _WHEELS = [(-0.36, 0.125, 0.055), (0.36, 0.13, 0.055)]

@@ -7,7 +7,7 @@ from viscoil.meshes.builtin.curves import path, spline
 from viscoil.meshes.builtin.solids import ellipsoid
 from viscoil.meshes.builtin.sweeps import lathe, stitch, tube
 from viscoil.meshes.builtin.transforms import Float, join, moved
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 # Radius and height (m) of the outside of the glass, from the edge of the foot to the rim.
 _FOOT = [(0.25, 0.0), (0.252, 0.008), (0.235, 0.016), (0.13, 0.032), (0.045, 0.065), (0.022, 0.12)]

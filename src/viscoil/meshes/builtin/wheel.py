@@ -5,7 +5,7 @@ import numpy as np
 from viscoil.meshes.builtin.solids import axle, box, rounded_box
 from viscoil.meshes.builtin.sweeps import lathe
 from viscoil.meshes.builtin.transforms import join, mirrored, moved, turned
-from viscoil.meshes.triangle_mesh import TriangleMesh
+from viscoil.meshes.mesh import TriangleMesh
 
 
 def paddle_wheel() -> TriangleMesh:
