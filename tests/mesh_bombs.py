@@ -9,7 +9,7 @@ import numpy as np
 from mesh_files import CUBE, CUBE_FACES, embedded, glb_of, gltf_tree, ply_header
 
 MEBIBYTE = 1 << 20
-LARGE = 8 * MEBIBYTE
+LARGE = 4 * MEBIBYTE
 
 
 def stl_claiming(count: int, records: int) -> bytes:
@@ -113,13 +113,13 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     ),
     "long_header.ply": lambda: b"ply\nformat ascii 1.0\n" + b"comment x\n" * (LARGE // 10),
     "zero_lists.ply": lambda: ply_claiming("binary_little_endian", 0, LARGE, bytes(LARGE)),
-    "mixed_lists.ply": lambda: mixed_lists(3_000_000),
+    "mixed_lists.ply": lambda: mixed_lists(2_000_000),
     "too_many_lists.ply": lambda: (
-        ply_claiming("binary_little_endian", 0, 3 * LARGE, bytes(3 * LARGE))
+        ply_claiming("binary_little_endian", 0, 6 * LARGE, bytes(6 * LARGE))
     ),
     "polygon.ply": lambda: (
         ply_header("binary_little_endian", 1, 1).replace("uchar int", "uint uchar").encode()
-        + bytes(12) + struct.pack("<I", 3 * LARGE) + bytes(3 * LARGE)
+        + bytes(12) + struct.pack("<I", 6 * LARGE) + bytes(6 * LARGE)
     ),
     "count.stl": lambda: stl_claiming(2**32 - 1, 10),
     "count_zero.stl": lambda: stl_claiming(0, 10),
@@ -145,9 +145,9 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "comments.off": lambda: b"OFF\n" + b"#\n" * (LARGE // 2),
     "sides.off": lambda: b"OFF 1 1 0\n0 0 0\n2147483647 0 0 0\n",
     "instances.glb": lambda: instanced(40_000, 20_000),
-    "many_instances.glb": lambda: instanced(49_000, 1),
-    "too_many_instances.glb": lambda: instanced(200_000, 1),
-    "deep.glb": lambda: chained(40_000),
+    "many_instances.glb": lambda: instanced(20_000, 1),
+    "too_many_instances.glb": lambda: instanced(60_000, 1),
+    "deep.glb": lambda: chained(20_000),
     "cycle.glb": lambda: graph([{"children": [0], "mesh": 0}]),
     "doubling.glb": lambda: doubling(60),
     "many_attributes.glb": many_attributes,

@@ -9,6 +9,8 @@ from random import Random
 
 import numpy as np
 
+from viscoil.meshes import TriangleMesh
+
 CUBE = np.array(
     [[x, y, z] for z in (0.0, 1.0) for y in (0.0, 1.0) for x in (0.0, 1.0)], dtype=np.float64
 )
@@ -18,6 +20,11 @@ CUBE_QUADS = np.array(
 CUBE_FACES = np.concatenate((CUBE_QUADS[:, [0, 1, 2]], CUBE_QUADS[:, [0, 2, 3]]))
 TETRAHEDRON = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 TETRAHEDRON_FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def volume(mesh: TriangleMesh) -> float:
+    a, b, c = mesh.triangles.swapaxes(0, 1)
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
 
 
 def rows(array: np.ndarray, head: str = "") -> str:

@@ -22,10 +22,9 @@ def read_stl(data: bytes) -> TriangleMesh:
 
 
 def is_text_stl(data: bytes) -> bool:
-    """Binary files may start with "solid" too, but then have the size that their count tells."""
-    if is_binary_stl(data):
-        return False
-    return data[:256].lstrip().lower().startswith(b"solid")
+    """Binary files may start with "solid" too, but have zeros in their count and coordinates."""
+    head = data[:512]
+    return b"\0" not in head and head.lstrip().lower().startswith(b"solid")
 
 
 def is_binary_stl(data: bytes) -> bool:
