@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -232,8 +233,44 @@ DAMAGE: list[Callable[[bytes, Random], bytes]] = [
 ]  # fmt: skip
 
 
+STRANGE = [
+    None, True, -1, 0, 1, 7, 2.5, 1e308, 10**18, 2**63, "", "a", "\ud800", [], {}, [0], [[0]], {"a": 0},
+]  # fmt: skip
+
+
+def strange(tree: Any, random: Random) -> Any:
+    """A JSON tree in which one part is replaced by something else, or by another part."""
+    places = []
+    stack = [tree]
+    while stack:
+        here = stack.pop()
+        keys = list(here) if isinstance(here, dict) else range(len(here))
+        for key in keys:
+            places.append((here, key))
+            if isinstance(here[key], (dict, list)):
+                stack.append(here[key])
+    here, key = random.choice(places)
+    other, from_key = random.choice(places)
+    replaced = other[from_key] if random.random() < 0.3 else random.choice(STRANGE)
+    here[key] = json.loads(json.dumps(replaced))
+    if isinstance(here, dict) and random.random() < 0.2:
+        del here[key]
+    return tree
+
+
+def strange_gltf(data: bytes, random: Random) -> bytes:
+    size = struct.unpack_from("<I", data, 12)[0] if data.startswith(b"glTF") else len(data)
+    text = data[20 : 20 + size] if data.startswith(b"glTF") else data
+    tree = json.loads(text)
+    for _ in range(random.choice((1, 1, 2, 4))):
+        tree = strange(tree, random)
+    return glb_of(tree, data[28 + size :]) if text is not data else json.dumps(tree).encode()
+
+
 def damaged(data: bytes, random: Random) -> bytes:
-    """A file after one to three kinds of damage; a GLB may have its JSON damaged but its sizes right."""
+    """A file after one to three kinds of damage, or with JSON that is sound but strange."""
+    if data[:1] in (b"g", b"{") and random.random() < 0.4:
+        return strange_gltf(data, random)
     if data.startswith(b"glTF") and random.random() < 0.5:
         size = struct.unpack_from("<I", data, 12)[0]
         text = random.choice((numbers, flip, remove, repeat))(data[20 : 20 + size], random)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,7 @@ def outcome(path: Path) -> tuple[str, str]:
 
 def measure(files: Iterator[tuple[str, bytes]], folder: Path) -> dict[str, object]:
     """Reads all files with limited memory; the figures that the test looks at."""
+    warnings.simplefilter("error")
     before = peak_mebibytes()
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + 2 * GIBIBYTE, resource.RLIM_INFINITY))

@@ -110,7 +110,9 @@ def _chunks(data: bytes) -> tuple[bytes, memoryview | None]:
         length, kind = struct.unpack_from("<II", data, at)
         at += 8
         if length > size - at:
-            raise MeshError(f"has a chunk of {length} bytes at byte {at}, where the file ends")
+            raise MeshError(
+                f"has a chunk of {length} bytes at byte {at} of {size}: export it again"
+            )
         if kind in (_JSON_CHUNK, _BINARY_CHUNK) and kind not in found:
             found[kind] = memoryview(data)[at : at + length]
         at += length

@@ -100,4 +100,6 @@ def _merged(corners: npt.NDArray[np.float32] | npt.NDArray[np.float64]) -> Trian
     check_vertices(int(is_first.sum()))
     number = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     faces = number[first].reshape(-1, 3)
-    return TriangleMesh(corners[is_first].astype(np.float64), faces)
+    with np.errstate(invalid="ignore"):
+        vertices = corners[is_first].astype(np.float64)
+    return TriangleMesh(vertices, faces)
