@@ -27,7 +27,7 @@ from viscoil.meshes.mesh import TriangleMesh
 from viscoil.meshes.topology import fan, strip
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
-_MAX_PARTS = 100_000
+_MAX_PARTS = 50_000
 _MAX_ATTRIBUTES = 64
 _MAX_ATTRIBUTE_NUMBERS = 100_000_000
 _DRACO = "KHR_draco_mesh_compression"
@@ -137,7 +137,8 @@ def _faces(document: Document, part: _Part) -> npt.NDArray[np.int32]:
         )
     faces = _triangles(stored.astype(np.int32), part.primitive.get("mode", _TRIANGLES))
     # § 3.7.4: a node that mirrors turns its triangles around.
-    mirrored = np.linalg.det(part.pose[:, :3]) < 0
+    with np.errstate(all="ignore"):
+        mirrored = np.linalg.det(part.pose[:, :3]) < 0
     return faces[:, ::-1] if mirrored else faces
 
 

@@ -17,6 +17,7 @@ from viscoil.meshes.files import read_bytes
 from viscoil.meshes.limits import MAX_FILE_BYTES
 
 _MAX_JSON_BYTES = 64 << 20
+_MAX_JSON_VALUES = 5_000_000
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 Tree = dict[str, Any]
@@ -109,7 +110,9 @@ def _chunks(data: bytes) -> tuple[bytes, memoryview | None]:
         length, kind = struct.unpack_from("<II", data, at)
         at += 8
         if length > size - at:
-            raise MeshError(f"has a chunk of {length} bytes at byte {at}, where the file ends")
+            raise MeshError(
+                f"has a chunk of {length} bytes at byte {at} of {size}: export it again"
+            )
         if kind in (_JSON_CHUNK, _BINARY_CHUNK) and kind not in found:
             found[kind] = memoryview(data)[at : at + length]
         at += length
@@ -122,6 +125,9 @@ def _parse(text: bytes) -> Tree:
         raise MeshError(
             f"has more than {_MAX_JSON_BYTES >> 20} MiB of JSON: export it as GLB, or join objects"
         )
+    # Before parsing, which takes up to 24 times as much memory as the text.
+    if sum(text.count(sign) for sign in (b",", b"[", b"{")) > _MAX_JSON_VALUES:
+        raise MeshError(f"has more than {_MAX_JSON_VALUES} values in its JSON: join its objects")
     try:
         tree = json.loads(text.rstrip(b"\0"), parse_int=_whole, parse_constant=_constant)
     except RecursionError:

@@ -16,7 +16,7 @@ from viscoil.meshes.gltf_document import (
     malformed,
 )
 
-_MAX_NODES = 500_000
+_MAX_NODES = 100_000
 _INSTANCING = "EXT_mesh_gpu_instancing"
 
 Pose = npt.NDArray[np.float64]
@@ -88,8 +88,14 @@ def _local(node: Tree, where: str) -> Pose | None:
     scale = get_numbers(node, "scale", 3, where)
     if shift is None and turn is None and scale is None:
         return None
-    linear = _rotation(turn or [0.0, 0.0, 0.0, 1.0], where) * np.array(scale or [1.0, 1.0, 1.0])
-    return np.column_stack((linear, shift or [0.0, 0.0, 0.0]))
+    pose = _IDENTITY.copy()
+    if turn is not None:
+        pose[:, :3] = _rotation(turn, where)
+    if scale is not None:
+        pose[:, :3] *= scale
+    if shift is not None:
+        pose[:, 3] = shift
+    return pose
 
 
 def _rotation(quaternion: list[float], where: str) -> npt.NDArray[np.float64]:

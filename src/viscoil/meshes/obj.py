@@ -1,6 +1,7 @@
 """Wavefront OBJ: `v` and `f` lines; normals, texture coordinates, groups and materials are skipped."""
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +21,78 @@ from viscoil.meshes.text import (
 )
 from viscoil.meshes.topology import fan
 
-_VERTEX = (b"v ", b"v\t")
-_FACE = (b"f ", b"f\t")
 _AFTER_SLASH = re.compile(rb"/\S*")
+_COMMENT = re.compile(rb"#[^\n]*")
+_CONTINUED = re.compile(rb"\\[ \t]*\n")
+_INDENTED = re.compile(rb"\n[ \t]+")
+_JOINT = b"\x0b"  # a blank that stands where two lines were joined, so that lines can be counted
 
 
 def read_obj(data: bytes) -> TriangleMesh:
     """Vertices may have colours behind their coordinates; corners may be counted backwards."""
     reader = _ObjReader()
-    carried: list[bytes] = []
+    carried = b""
     for block, first in text_blocks(data):
-        lines = carried + block.split(b"\n")[:-1]
-        number = first - len(carried)
-        lines, carried = _joined(lines, number) if b"\\" in block or carried else (lines, [])
-        reader.read(lines, number)
+        line = first - carried.count(_JOINT)
+        text = carried + _joined(block)
+        end = text.rfind(b"\n") + 1
+        reader.read(text[:end], line)
+        carried = text[end:]
+        if len(carried) > MAX_LINE_BYTES:
+            raise long_line(line)
     if carried:
-        reader.read(_joined([*carried, b""], 0)[0], number + len(lines))
+        reader.read(carried + b"\n", line)
     return reader.mesh()
+
+
+def _joined(block: bytes) -> bytes:
+    """A line that ends in a backslash goes on in the next, which may be in the next block."""
+    if _JOINT in block:
+        block = block.replace(_JOINT, b" ")
+    if b"\\" in block:
+        block = _CONTINUED.sub(_JOINT, block)
+    return block
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """A block of lines, each without blanks before its first letter."""
+
+    raw: npt.NDArray[np.uint8]
+    starts: Integers
+    lengths: Integers
+    numbers: Integers
+
+    @classmethod
+    def of(cls, text: bytes, first: int) -> "_Lines":
+        if b"\n " in text or b"\n\t" in text or text[:1] in (b" ", b"\t"):
+            text = _INDENTED.sub(b"\n", b"\n" + text)[1:]
+        raw = np.frombuffer(text, dtype=np.uint8)
+        ends = np.flatnonzero(raw == ord("\n"))
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        joints = np.searchsorted(np.flatnonzero(raw == ord(_JOINT)), starts)
+        return cls(raw, starts, ends + 1 - starts, first + np.arange(len(ends)) + joints)
+
+    def with_keyword(self, letter: str) -> Integers:
+        """The lines that start with a letter and a blank."""
+        found = np.flatnonzero((self.raw[self.starts] == ord(letter)) & (self.lengths > 1))
+        after = self.raw[self.starts[found] + 1]
+        blank = (after == ord(" ")) | (after == ord("\t")) | (after == ord(_JOINT))
+        return np.compress(blank, found)
+
+    def numbers_of(self, chosen: Integers) -> Rows:
+        """The numbers of these lines; of 1/2/3, a corner with texture and normal, the first."""
+        wanted = np.zeros(len(self.starts), dtype=np.bool_)
+        wanted[chosen] = True
+        raw = self.raw[np.repeat(wanted, self.lengths)]
+        lengths = self.lengths[chosen]
+        raw[np.cumsum(lengths) - lengths] = ord(" ")  # in place of the keyword
+        text = raw.tobytes()
+        if b"#" in text:
+            text = _COMMENT.sub(b"", text)
+        if b"/" in text:
+            text = _AFTER_SLASH.sub(b"", text)
+        return parse_rows(text, self.numbers[chosen])
 
 
 class _ObjReader:
@@ -47,17 +103,16 @@ class _ObjReader:
         self._triangles = Collector(check_triangles, np.int32)
         self._lines: list[npt.NDArray[np.int32]] = []
 
-    def read(self, lines: list[bytes], line: int) -> None:
-        if any(text[:1] in (b" ", b"\t") for text in lines):
-            lines = [text.lstrip() for text in lines]
-        vertex_at = [i for i, text in enumerate(lines) if text[:2] in _VERTEX]
-        face_at = [i for i, text in enumerate(lines) if text[:2] in _FACE]
+    def read(self, text: bytes, first: int) -> None:
+        if not text:
+            return
+        lines = _Lines.of(text, first)
+        vertices, faces = lines.with_keyword("v"), lines.with_keyword("f")
         known = self._vertices.count
-        if vertex_at:
-            self._add_vertices(_rows(lines, vertex_at, line))
-        if face_at:
-            before = known + np.searchsorted(vertex_at, face_at)
-            self._add_faces(_rows(lines, face_at, line), before)
+        if len(vertices):
+            self._add_vertices(lines.numbers_of(vertices))
+        if len(faces):
+            self._add_faces(lines.numbers_of(faces), known + np.searchsorted(vertices, faces))
 
     def _add_vertices(self, rows: Rows) -> None:
         short = np.flatnonzero(rows.counts < 3)
@@ -99,35 +154,6 @@ class _ObjReader:
         if self._has_colors:
             colors["color"] = self._colors.join()
         return TriangleMesh(self._vertices.join(), faces, colors)
-
-
-def _joined(lines: list[bytes], number: int) -> tuple[list[bytes], list[bytes]]:
-    """Lines that end in a backslash become one with those that follow, which are left empty.
-
-    Also gives the last lines if they are still to be continued.
-    """
-    joined: list[bytes] = []
-    parts: list[bytes] = []
-    for text in lines:
-        text = text.rstrip()
-        more = text.endswith(b"\\")
-        parts.append(text[:-1] if more else text)
-        if not more:
-            joined.append(b" ".join(parts))
-            joined += [b""] * (len(parts) - 1)
-            parts = []
-    if sum(map(len, parts)) + len(parts) > MAX_LINE_BYTES:
-        raise long_line(number + len(joined))
-    return joined, [part + b"\\" for part in parts]
-
-
-def _rows(lines: list[bytes], at: list[int], first_line: int) -> Rows:
-    block = b"\n".join([lines[i][2:] for i in at]) + b"\n"
-    if b"#" in block:
-        block = re.sub(rb"#[^\n]*", b"", block)
-    if b"/" in block:
-        block = _AFTER_SLASH.sub(b"", block)
-    return parse_rows(block, first_line + np.asarray(at))
 
 
 def _no_vertex(line: int, index: int, known: str) -> MeshError:

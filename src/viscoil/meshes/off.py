@@ -52,6 +52,8 @@ def _read_header(rows: RowReader) -> _Header:
     if not rest.split():
         rest, line = rows.next_line() or (b"", line)
     words = rest.split()
+    if not words:
+        raise MeshError("ends before the numbers of vertices and faces: export it again")
     if len(words) not in (2, 3) or not all(w.isdigit() and len(w) < 16 for w in words):
         raise MeshError(
             f"line {line}: {quoted(rest)} should be the numbers of vertices, faces and edges, "

@@ -52,7 +52,7 @@ def _read(file: Path) -> TriangleMesh:
     mesh = _READERS[kind](data, file.parent)
     if not len(mesh.faces):
         raise MeshError(
-            f"has {len(mesh.vertices)} vertices but no faces: export it as a mesh with triangles"
+            f"has {len(mesh.vertices)} vertices and no faces: export it as a mesh with triangles"
         )
     return mesh
 

@@ -22,10 +22,9 @@ def read_stl(data: bytes) -> TriangleMesh:
 
 
 def is_text_stl(data: bytes) -> bool:
-    """Binary files may start with "solid" too, but then have the size that their count tells."""
-    if is_binary_stl(data):
-        return False
-    return data[:256].lstrip().lower().startswith(b"solid")
+    """Binary files may start with "solid" too, but have zeros in their count and coordinates."""
+    head = data[:512]
+    return b"\0" not in head and head.lstrip().lower().startswith(b"solid")
 
 
 def is_binary_stl(data: bytes) -> bool:
@@ -101,4 +100,6 @@ def _merged(corners: npt.NDArray[np.float32] | npt.NDArray[np.float64]) -> Trian
     check_vertices(int(is_first.sum()))
     number = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     faces = number[first].reshape(-1, 3)
-    return TriangleMesh(corners[is_first].astype(np.float64), faces)
+    with np.errstate(invalid="ignore"):
+        vertices = corners[is_first].astype(np.float64)
+    return TriangleMesh(vertices, faces)

@@ -18,6 +18,11 @@ def equal_points(points: npt.NDArray[np.floating[Any]]) -> Integers:
     """
     if not len(points):
         return np.zeros(0, dtype=np.int64)
+    with np.errstate(invalid="ignore"):  # points that are not finite are refused later
+        return _first_equal(points)
+
+
+def _first_equal(points: npt.NDArray[np.floating[Any]]) -> Integers:
     order, hashes = _by_hash(points)
     new = _differs_from_previous(points, order)
     if not _is_grouped(hashes, new):
