@@ -176,7 +176,7 @@ def boundary_edges(vertices: Float, faces: NDArray[np.integer]) -> NDArray[np.in
     found, index = np.unique(low * len(first) + high, return_inverse=True)
     forth = np.sign(edges[:, 1] - edges[:, 0])  # 0 for an edge without length
     balance = np.bincount(index.reshape(-1), forth, len(found))
-    return first[np.stack(np.divmod(found[balance != 0], len(first)), axis=1)]
+    return np.asarray(first[np.stack(np.divmod(found[balance != 0], len(first)), axis=1)])
 
 
 def _near_edges(edges: Float, layout: Layout) -> NDArray[np.bool_]:

@@ -55,7 +55,9 @@ def closing_points(
         b, a = tuple(before), tuple(after)
         crossing = (s[b] != s[a]) & (d[b] + d[a] > 1.001)
         brick, z, y, x = np.nonzero(crossing)
-        first = 8.0 * layout.places[brick] + corners[x + SIDE * (y + SIDE * z)]
+        first: Float = (
+            8.0 * layout.places[brick].astype(np.float64) + corners[x + SIDE * (y + SIDE * z)]
+        )
         second = first + np.eye(3)[axis]
         w0, w1 = winding(first), winding(second)
         change = w1 - w0

@@ -69,7 +69,7 @@ class BrickField:
         """The brick of each point (n, 3), FREE or SOLID, and where in it the point is, in cells."""
         p = (np.asarray(points, dtype=np.float64) - self.origin) / self.cell
         limit = 64.0 * np.array(self.top.shape)
-        inside = ((p >= 0.0) & (p < limit)).all(axis=1)
+        inside = np.asarray(((p >= 0.0) & (p < limit)).all(axis=1))
         cells = np.where(inside[:, None], p, 0.0).astype(np.int64)
         found = self.top[tuple((cells >> 6).T)].astype(np.int64)
         local = (cells >> 3) & 7
@@ -114,7 +114,7 @@ def _interpolate(values: Float32, bricks: NDArray[np.int64], place: Float) -> Fl
     for dz in (0, 1):
         for dy in (0, 1):
             for dx in (0, 1):
-                corner = cell + (dx, dy, dz)
+                corner = cell + np.array((dx, dy, dz))
                 at = corner[:, 0] + SIDE * (corner[:, 1] + SIDE * corner[:, 2])
                 share = np.abs(1 - np.array((dx, dy, dz)) - t).prod(axis=1)
                 total += share.reshape(-1, *[1] * (values.ndim - 2)) * values[bricks, at]

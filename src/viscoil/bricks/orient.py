@@ -46,4 +46,4 @@ def _areas(vertices: Float, faces: Faces) -> Float:
 
 def _same_turn(a: Faces, b: Faces) -> NDArray[np.bool_]:
     """Whether triangles with the same corners go around the same way."""
-    return np.any([(np.roll(a, k, axis=1) == b).all(axis=1) for k in range(3)], axis=0)
+    return np.asarray(np.any([(np.roll(a, k, axis=1) == b).all(axis=1) for k in range(3)], axis=0))

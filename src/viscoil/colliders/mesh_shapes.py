@@ -1,6 +1,7 @@
 """The distance field of a mesh collider, in the frame of its pose."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viscoil.bricks.build import Request, build
 from viscoil.bricks.cache import cached
@@ -40,9 +41,9 @@ class MeshShape:
     def triangles(self) -> Float:
         """(m, 3, 3) The surface at its start, m."""
         vertices, faces = self._mesh(0.0)
-        return vertices[faces]
+        return np.asarray(vertices[faces])
 
-    def _mesh(self, time: float) -> tuple[Float, "np.ndarray"]:  # type: ignore[type-arg]
+    def _mesh(self, time: float) -> tuple[Float, NDArray[np.int32]]:
         return self.spec.scale * self._source.vertices(time), self._source.mesh.faces
 
     def _with_friction(self, field: BrickField) -> BrickField:

@@ -96,8 +96,9 @@ def pose(spec: Collider, time: float) -> Pose:
 def distance(spec: Collider, points: Float, time: float) -> Float:
     """Signed distance (n,) in m of world points (n, 3) at `time` (s), negative inside the solid.
 
-    Not of meshes, which a `ColliderSet` knows. Exact for single primitives and outside the walls of a container; within its walls it is the
-    largest depth in any of them, which is at most the exact depth.
+    Exact for single primitives and outside the walls of a container; within its walls it is the
+    largest depth in any of them, which is at most the exact depth. Not for meshes, whose distance a
+    `ColliderSet` knows.
     """
     whole = pose(spec, time)
     body = whole.to_body(np.asarray(points, dtype=np.float64))

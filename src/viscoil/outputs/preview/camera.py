@@ -202,12 +202,12 @@ def _turned(half: Array, axis: Vector, angle: float) -> Array:
 
 def _swept(spec: Any, half: Array) -> Array:
     """Half the size of the box around a shape on all of its way through its keyframes."""
-    turns = [key.rotation for key in spec.motion if key.rotation is not None]
+    rotations = [key.rotation for key in spec.motion if key.rotation is not None]
     if spec.shape in ("cylinder", "sphere"):
-        turns = [turn for turn in turns if turn.axis[0] or turn.axis[2]]
-    for turn in turns:
-        for angle in np.linspace(0.0, turn.angle, 17):
-            half = np.maximum(half, _turned(_half_size(spec), turn.axis, angle))
+        rotations = [r for r in rotations if r.axis[0] or r.axis[2]]
+    for rotation in rotations:
+        for angle in np.linspace(0.0, rotation.angle, 17):
+            half = np.maximum(half, _turned(_half_size(spec), rotation.axis, angle))
     return half
 
 
