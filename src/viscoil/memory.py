@@ -57,6 +57,10 @@ def _volume(fluid: Fluid) -> float:
             return math.pi * fluid.radius**2 * fluid.height
         case "torus":
             return 2.0 * math.pi**2 * fluid.radius * fluid.tube_radius**2
+        case "mesh":
+            from viscoil.solid_mesh import solid_mesh
+
+            return solid_mesh(fluid.file, fluid.scale).volume
 
 
 def _emitted_volume(emitter: Emitter, duration: float) -> float:

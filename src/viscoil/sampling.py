@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from viscoil.colliders import ColliderSet, quaternions
 from viscoil.colliders.motion import turn
 from viscoil.errors import SceneError
-from viscoil.scene import Fluid, Scene
+from viscoil.scene import Fluid, MeshFluid, Scene
+from viscoil.solid_mesh import SolidMesh, solid_mesh
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
@@ -87,9 +88,18 @@ def _offsets(fluid: Fluid, spacing: float) -> Float:
             f"make it smaller or raise simulation.spacing (now {spacing:g} m)"
         )
     axes = [centred(length, spacing) for length in _extent(fluid)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) + _middle(fluid)
     inside = grid[_curved_depth(fluid, grid) >= -_ROUNDING * spacing]
     return quaternions.rotate(turn(fluid.rotation), inside)
+
+
+def _middle(fluid: Fluid) -> Float:
+    """Of the upright bounding box, seen from the centre; a mesh has its own origin."""
+    return _solid_mesh(fluid).middle if fluid.shape == "mesh" else np.zeros(3)
+
+
+def _solid_mesh(fluid: MeshFluid) -> SolidMesh:
+    return solid_mesh(fluid.file, fluid.scale)
 
 
 def _extent(fluid: Fluid) -> tuple[float, float, float]:
@@ -104,6 +114,9 @@ def _extent(fluid: Fluid) -> tuple[float, float, float]:
         case "torus":
             width = 2.0 * (fluid.radius + fluid.tube_radius)
             return width, 2.0 * fluid.tube_radius, width
+        case "mesh":
+            x, y, z = _solid_mesh(fluid).extent
+            return float(x), float(y), float(z)
 
 
 def _curved_depth(fluid: Fluid, p: Float) -> Float:
@@ -118,6 +131,8 @@ def _curved_depth(fluid: Fluid, p: Float) -> Float:
             return np.asarray(fluid.radius - from_axis)
         case "torus":
             return np.asarray(fluid.tube_radius - np.hypot(from_axis - fluid.radius, p[:, 1]))
+        case "mesh":
+            return _solid_mesh(fluid).depth(p)
 
 
 def _material_indices(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> NDArray[np.int32]:
@@ -181,7 +196,8 @@ class _Body(NamedTuple):
         """How far (m) world points are inside the shape at least; negative outside."""
         back = quaternions.conjugate(turn(self.fluid.rotation))
         p = quaternions.rotate(back, points - self.center)
-        faces = (0.5 * np.array(_extent(self.fluid)) - np.abs(p)).min(axis=1)
+        p = np.asarray(p)
+        faces = (0.5 * np.array(_extent(self.fluid)) - np.abs(p - _middle(self.fluid))).min(axis=1)
         return np.asarray(np.minimum(faces, _curved_depth(self.fluid, p)))
 
 

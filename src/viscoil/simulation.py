@@ -42,6 +42,8 @@ from viscoil.timing import PhaseClock
 # for `cfl` spacings, how many times that.
 FASTEST = 50.0
 FASTEST_ADAPTIVE = 12.0
+# Rounds in which a fluid that starts too dense is spread out.
+RELAXING_STEPS = 30
 # Particles of which a copy is kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
 
@@ -110,6 +112,8 @@ class Simulation:
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
+        if not checkpoint and any(fluid.relax for fluid in scene.fluids):
+            self._relax()
         memory.give_back()  # what seeding took
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         self._diagnosis = self._measure()
@@ -333,6 +337,21 @@ class Simulation:
                 }
             )
         return particles
+
+    def _relax(self) -> None:
+        """Moves particles apart where they start too dense: pressure alone, and no motion is kept."""
+        p = self.particles
+        velocity = np.array(p["velocity"])  # by id, for ids still count up
+        inviscid = Materials(
+            [Material(density=m.density, viscosity=0.0) for m in self._materials.materials]
+        )
+        # so long that a particle may move where it has to, and no wall moves meanwhile
+        dt = 0.1 * math.sqrt(self.scene.simulation.spacing)
+        for _ in range(RELAXING_STEPS):
+            p["velocity"] = 0.0
+            self._solver.step(p, inviscid, self._boundary, (0.0, 0.0, 0.0), dt)
+        p["velocity"] = velocity[p["id"]]
+        p["pressure"] = 0.0
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         p = self.particles

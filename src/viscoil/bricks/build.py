@@ -68,7 +68,7 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         surface, raster, within = _solid(surface, in_cells, faces, shape, reach)
         signed = np.where(within, -raster.distance, raster.distance)
         states = _fill(raster, within)
-    top, table = tables(states if request.mode != "container" else _turned(states))
+    top, table = tables(states if request.mode != "container" else turned(states))
     side = -1.0 if request.mode == "container" else 1.0
     values = np.clip(side * request.cell * signed - request.offset, -request.band, request.band)
     owner = np.append(surface.face, np.int32(-1))
@@ -158,7 +158,7 @@ def _fill(raster: Raster, within: NDArray[np.bool_]) -> Int32:
     return np.where(states >= 0, states, np.where(last >= 0, filled, FREE)).astype(np.int32)
 
 
-def _turned(states: Int32) -> Int32:
+def turned(states: Int32) -> Int32:
     """FREE and SOLID exchanged."""
     return np.where(states == FREE, SOLID, np.where(states == SOLID, FREE, states)).astype(np.int32)
 

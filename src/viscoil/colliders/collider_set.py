@@ -16,7 +16,7 @@ from viscoil.scene import Collider, MeshCollider
 if TYPE_CHECKING:
     from viscoil.bricks.field import BrickField
     from viscoil.colliders.arrays import ColliderArrays
-    from viscoil.colliders.mesh_shapes import MeshShape
+    from viscoil.colliders.mesh_shapes import Shape
 
 # Where the plane lies that fills the arrays of an empty set, m: so far down that none can touch it.
 _NOWHERE = -1e30
@@ -36,7 +36,7 @@ class ColliderSet:
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
         self.meshes = {
-            k: _mesh_shape(spec, spacing)
+            k: _shape(spec, spacing)
             for k, spec in enumerate(self.specs)
             if spec.shape == "mesh"
         }
@@ -106,9 +106,9 @@ class ColliderSet:
         return result
 
     def _moves(self, spec: Collider) -> bool:
-        return bool(spec.motion) or (self._field_index(spec) >= 0 and self._shape(spec).animated)
+        return bool(spec.motion) or (self._field_index(spec) >= 0 and self._shape_of(spec).animated)
 
-    def _shape(self, spec: Collider) -> "MeshShape":
+    def _shape_of(self, spec: Collider) -> "Shape":
         return self.meshes[self.specs.index(spec)]
 
     def _field_index(self, spec: Collider) -> int:
@@ -150,7 +150,7 @@ class ColliderSet:
         return [whole.then(part.pose) for whole, parts in wholes for part in parts]
 
 
-def _mesh_shape(spec: MeshCollider, spacing: float) -> "MeshShape":
-    from viscoil.colliders.mesh_shapes import MeshShape
+def _shape(spec: MeshCollider, spacing: float) -> "Shape":
+    from viscoil.colliders.mesh_shapes import shape
 
-    return MeshShape(spec, spacing)
+    return shape(spec, spacing)

@@ -1,19 +1,63 @@
 """The distance field of a mesh collider, in the frame of its pose."""
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.bricks.build import Request, build
 from viscoil.bricks.cache import cached
+from viscoil.bricks.exchange import from_grids
 from viscoil.bricks.field import BrickField
 from viscoil.bricks.secondary import carry
 from viscoil.colliders.mesh_source import attribute, open_source
 from viscoil.colliders.quaternions import Float
+from viscoil.errors import SceneError
 from viscoil.scene import MeshCollider
+from viscoil.vdb import read_vdb
 
 LEVEL_SET = ".vdb"
 BAND = 3.0  # spacings: what a particle can feel, and a step's motion
 THICK = 0.5  # cells: half the least thickness of a shell that the field can show
+
+
+class Shape(Protocol):
+    """What has a distance field in the frame of a collider's pose."""
+
+    animated: bool
+
+    def field(self, time: float, dt: float) -> BrickField:
+        """The field at `time` (s), with the mean velocities since time - dt of an animation."""
+
+
+def shape(spec: MeshCollider, spacing: float) -> Shape:
+    """The surface that a scene names."""
+    is_level_set = Path(spec.file).suffix.lower() == LEVEL_SET
+    return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing)
+
+
+class LevelSetShape:
+    """A distance field that another program has written."""
+
+    animated = False
+
+    def __init__(self, spec: MeshCollider) -> None:
+        if not Path(spec.file).exists():
+            raise SceneError(f"there is no file {spec.file}: check the path")
+        grids = read_vdb(spec.file)
+        field = from_grids(grids, spec.file, spec.mode, (spec.offset or 0.0) / spec.scale)
+        self._field = replace(
+            field,
+            cell=spec.scale * field.cell,
+            origin=spec.scale * field.origin,
+            band=spec.scale * field.band,
+            distance=np.float32(spec.scale) * field.distance,
+        )
+
+    def field(self, time: float, dt: float) -> BrickField:
+        return self._field
 
 
 class MeshShape:
@@ -36,12 +80,6 @@ class MeshShape:
         field = self._with_friction(build(vertices, faces, self.request))
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
         return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
-
-    @property
-    def triangles(self) -> Float:
-        """(m, 3, 3) The surface at its start, m."""
-        vertices, faces = self._mesh(0.0)
-        return np.asarray(vertices[faces])
 
     def _mesh(self, time: float) -> tuple[Float, NDArray[np.int32]]:
         return self.spec.scale * self._source.vertices(time), self._source.mesh.faces

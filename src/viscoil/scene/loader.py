@@ -30,7 +30,7 @@ def load(name_or_path: str | Path, overrides: Iterable[tuple[str, str] | str] = 
     parsed = [parse_override(item) for item in overrides]
     path = find(name_or_path)
     name = re.sub(r'[/\\:*?"<>|\s]+', "-", path.stem)
-    return _build(_read(path), str(path), parsed, default_name=name)
+    return _build(_read(path), str(path), parsed, default_name=name, folder=path.parent)
 
 
 def from_text(text: str, file: str) -> "Scene":
@@ -77,11 +77,17 @@ def _read(path: Path) -> str:
         raise SceneError(f"{path} cannot be read ({reason}): check the file") from None
 
 
-def _build(text: str, file: str, overrides: list[Override], default_name: str | None) -> "Scene":
+def _build(
+    text: str,
+    file: str,
+    overrides: list[Override],
+    default_name: str | None,
+    folder: Path = Path(),
+) -> "Scene":
     from viscoil.scene.schema import Scene, material_problems
 
     written = _parse(text, file)
-    data = apply(written, overrides)
+    data = apply(_with_paths_from(folder, written), overrides)
     if default_name is not None and isinstance(data.setdefault("simulation", {}), dict):
         data["simulation"].setdefault("name", default_name)
     try:
@@ -91,6 +97,23 @@ def _build(text: str, file: str, overrides: list[Override], default_name: str | 
         # These are looked for last, and not at all when something else is wrong already.
         names = material_problems(data)
         raise SceneError(*sentences(error, names, data, places)) from None
+
+
+def _with_paths_from(folder: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """The data with the files that it names found from the scene file; built-in ones stay."""
+    result = dict(data)
+    for group in ("fluids", "emitters", "colliders", "kill"):
+        items = data.get(group)
+        if isinstance(items, list):
+            result[group] = [_found_from(folder, item) for item in items]
+    return result
+
+
+def _found_from(folder: Path, item: Any) -> Any:
+    file = item.get("file") if isinstance(item, Mapping) else None
+    if not isinstance(file, str) or not file or file.startswith("builtin:"):
+        return item
+    return {**item, "file": str((folder / file).absolute())}
 
 
 def _parse(text: str, file: str) -> dict[str, Any]:

@@ -65,6 +65,9 @@ class _FluidBase(Model):
     """Initial velocity, m/s."""
     angular_velocity: Vec3 = ZERO
     """Initial spin about the centre, rad/s."""
+    relax: Switch = False
+    """Whether particles are first moved apart evenly, so that fluid cut to a shape, or to walls,
+    starts without a jump in pressure; then all fluid of the scene is."""
 
 
 class BoxFluid(_FluidBase):
@@ -114,7 +117,20 @@ class TorusFluid(_FluidBase):
         return self
 
 
-Fluid = Annotated[BoxFluid | SphereFluid | CylinderFluid | TorusFluid, Field(discriminator="shape")]
+class MeshFluid(_FluidBase):
+    """Fluid that fills a triangle mesh."""
+
+    shape: Literal["mesh"] = "mesh"
+    """Kind of shape."""
+    file: MeshFile
+    """Mesh file (.obj .ply .stl .glb .gltf .off), or "builtin:NAME"; relative to the scene file."""
+    scale: Positive = 1.0
+    """Size of the mesh in the scene over its size in the file."""
+
+
+Fluid = Annotated[
+    BoxFluid | SphereFluid | CylinderFluid | TorusFluid | MeshFluid, Field(discriminator="shape")
+]
 
 
 class _EmitterBase(Model):
