@@ -1,4 +1,4 @@
-"""Draws each built-in mesh into docs/images/meshes, in clay, the inside of open ones in brick."""
+"""Draws each built-in mesh into build/meshes, in clay, the inside of open ones in brick."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from viscoil.outputs.png import write_png
 
 Float = NDArray[np.float64]
 
-FOLDER = Path(__file__).parent.parent / "docs" / "images" / "meshes"
+FOLDER = Path(__file__).parent.parent / "build" / "meshes"
 SIDE, FINER = 200, 3  # pixels of a picture, and samples along each
 AZIMUTH, ELEVATION = np.radians(40.0), np.radians(22.0)
 PAPER, CLAY, BRICK = (

@@ -11,8 +11,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "builtin-meshes.md"
 HEAD = """\
 # Built-in meshes
 
-Made by `python scripts/builtin_mesh_reference.py` from the catalogue, the pictures by
-`python scripts/builtin_mesh_pictures.py`; do not edit by hand.
+Made by `python scripts/builtin_mesh_reference.py` from the catalogue; do not edit by hand.
+`python scripts/builtin_mesh_pictures.py` draws each into build/meshes.
 
 Meshes of our own, made by code when they are asked for, for scenes and tests without files. Units
 are metres, y is up, and creatures and vehicles look along +x. Unless the table says otherwise the
@@ -24,9 +24,17 @@ from viscoil.meshes.builtin import builtin
 mesh = builtin("dragon", time=0.25)  # vertices (n, 3) in m, faces (m, 3)
 ```
 
+In a scene they are named like files:
+
+```toml
+[[colliders]]
+shape = "mesh"
+file = "builtin:dragon"
+offset = 0.01 # gives its wings a thickness
+```
+
 - A **closed** mesh consists of parts that each have an inside. The parts may overlap.
-- An **open** mesh has sheets of no thickness, drawn in brick where their back is seen. As a collider
-  it needs the shell mode, or a surface offset, since a sheet has no inside.
+- An **open** mesh has sheets of no thickness, with the back drawn in brick. As a collider it needs the shell mode, or a surface offset, since a sheet has no inside.
 - `boat`, `dragon` and `tank` are made as badly as models in production are: parts run through each
   other, and three or more faces meet at some edges. `flipped-sphere` and `mobius` have no
   consistent outside.
@@ -44,12 +52,11 @@ def page() -> str:
 
 
 def _table() -> Iterator[str]:
-    yield "| | name | what it is | size x × y × z, m | surface | origin |"
-    yield "|---|---|---|---|---|---|"
+    yield "| name | what it is | size x × y × z, m | surface | origin |"
+    yield "|---|---|---|---|---|"
     for name, entry in ENTRIES.items():
-        picture = f"![{name}](images/meshes/{name}.png)"
         size = " × ".join(f"{length:g}" for length in entry.size)
-        yield f"| {picture} | `{name}` | {entry.about} | {size} | {_kind(entry)} | {entry.origin} |"
+        yield f"| `{name}` | {entry.about} | {size} | {_kind(entry)} | {entry.origin} |"
 
 
 def _kind(entry: Entry) -> str:

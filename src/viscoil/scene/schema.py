@@ -54,6 +54,21 @@ class Scene(Model):
                 materials[name] = {"preset": name}
         return {**data, "materials": materials}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_scale(cls, data: Any) -> Any:
+        """Every spacing over the cube root of simulation.scale, which then is 1."""
+        settings = data.get("simulation") if isinstance(data, Mapping) else None
+        scale = settings.get("scale") if isinstance(settings, Mapping) else None
+        if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not scale > 0.0:
+            return data
+        finer = float(scale) ** (-1.0 / 3.0)
+        result = {**data, "simulation": {**_scaled(settings, finer), "scale": 1.0}}
+        for group in ("fluids", "emitters"):
+            if isinstance(data.get(group), list):
+                result[group] = [_scaled(item, finer) for item in data[group]]
+        return result
+
     @model_validator(mode="after")
     def _check_materials(self) -> Self:
         reject("Scene", material_problems(dict(self)))
@@ -110,6 +125,14 @@ class Scene(Model):
         """JSON Schema of a scene file, for editors."""
         schema = cls.model_json_schema()
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _scaled(table: Any, factor: float) -> Any:
+    """A table with its spacing multiplied, if it has one."""
+    spacing = table.get("spacing") if isinstance(table, Mapping) else None
+    if not isinstance(spacing, (int, float)) or isinstance(spacing, bool):
+        return table
+    return {**table, "spacing": spacing * factor}
 
 
 def material_problems(data: Mapping[str, Any]) -> list[Problem]:

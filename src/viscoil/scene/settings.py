@@ -42,6 +42,8 @@ class SimulationSettings(Model):
 
     spacing: Positive
     """Particle spacing, m."""
+    scale: Positive = 1.0
+    """Particles in the scene over those at the spacings as written, which become finer with it."""
     duration: Positive | None = None
     """Simulated time, s; give either this or frames."""
     frames: Annotated[Whole, Gt(0)] | None = None
