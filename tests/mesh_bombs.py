@@ -127,6 +127,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "corners.stl": lambda: b"solid\nfacet\n" + b"vertex 0 0 0\n" * (LARGE // 13),
     "unmerged.stl": colliding_stl,
     "index.obj": lambda: mesh_files.obj() + b"f 1 2 99999999999999999999999\n",
+    "color.obj": lambda: b"v 0 0 0 1e300 nan 1\nf 1 1 1\n",
     "zero.obj": lambda: mesh_files.obj() + b"f 0 1 2\n",
     "negative.obj": lambda: mesh_files.obj() + b"f -1 -2 -9\n",
     "long_line.obj": lambda: text_of(b" 1", head=b"v 0 0 0\nf"),

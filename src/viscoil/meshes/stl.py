@@ -99,6 +99,4 @@ def _merged(corners: npt.NDArray[np.float32] | npt.NDArray[np.float64]) -> Trian
     is_first = first == np.arange(len(first), dtype=np.int32)
     number = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     faces = number[first].reshape(-1, 3)
-    with np.errstate(invalid="ignore"):
-        vertices = corners[is_first].astype(np.float64)
-    return TriangleMesh(vertices, faces)
+    return TriangleMesh(corners[is_first].astype(np.float64), faces)

@@ -22,8 +22,7 @@ def equal_points(
     """
     if not len(points):
         return np.zeros(0, dtype=np.int32)
-    with np.errstate(invalid="ignore"):  # points that are not finite are refused later
-        order, new = _sorted_points(points)
+    order, new = _sorted_points(points)
     if check is not None:
         check(int(np.count_nonzero(new)))
     first = np.minimum.reduceat(order, np.flatnonzero(new)).astype(np.int32)
