@@ -123,3 +123,16 @@ def test_frames_that_do_not_belong_together(tmp_path):
         sequence.frame(3)
     with pytest.raises(MeshError, match="has no time nan s"):
         sequence.at(math.nan, 24)
+    with pytest.raises(MeshError, match="has no time 1e"):
+        sequence.at(1e300, 1e300, loop=True)
+    with pytest.raises(MeshError, match="at 0 frames per second"):
+        sequence.at(1.0, 0)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
+    def refuse(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(MeshError, match=r"cannot be read \(Permission denied\)"):
+        read_sequence(tmp_path)

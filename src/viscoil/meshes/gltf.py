@@ -118,8 +118,7 @@ def _size(document: Document, primitive: Tree, where: str) -> tuple[int, int]:
 
 def _placed(document: Document, part: _Part) -> npt.NDArray[np.float64]:
     points = read_floats(document, part.primitive["attributes"]["POSITION"]).astype(np.float64)
-    with np.errstate(all="ignore"):
-        placed: npt.NDArray[np.float64] = points @ part.pose[:, :3].T + part.pose[:, 3]
+    placed: npt.NDArray[np.float64] = points @ part.pose[:, :3].T + part.pose[:, 3]
     return placed
 
 
@@ -137,8 +136,7 @@ def _faces(document: Document, part: _Part) -> npt.NDArray[np.int32]:
         )
     faces = _triangles(stored.astype(np.int32), part.primitive.get("mode", _TRIANGLES))
     # § 3.7.4: a node that mirrors turns its triangles around.
-    with np.errstate(all="ignore"):
-        mirrored = np.linalg.det(part.pose[:, :3]) < 0
+    mirrored = np.linalg.det(part.pose[:, :3]) < 0
     return faces[:, ::-1] if mirrored else faces
 
 

@@ -72,9 +72,8 @@ def _combined(above: Pose, node: Tree, where: str) -> Pose:
     local = _local(node, where)
     if local is None:
         return above
-    with np.errstate(all="ignore"):
-        pose = above[:, :3] @ local
-        pose[:, 3] += above[:, 3]
+    pose = above[:, :3] @ local
+    pose[:, 3] += above[:, 3]
     return pose
 
 

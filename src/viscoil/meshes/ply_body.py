@@ -194,9 +194,8 @@ class TextBody:
         for part in self._rows.rows(element.count, f'rows of "{element.name}"'):
             _check_lengths(part, np.full(len(part.counts), width), element)
             values = part.values.reshape(-1, width)
-            with np.errstate(all="ignore"):
-                for i in range(width):
-                    table[f"{i}"][done : done + len(values)] = values[:, i]
+            for i in range(width):
+                table[f"{i}"][done : done + len(values)] = values[:, i]
             done += len(values)
         return table
 

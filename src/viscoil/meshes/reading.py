@@ -5,6 +5,8 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from viscoil.errors import MeshError
 from viscoil.meshes.files import read_bytes
 from viscoil.meshes.gltf import read_gltf
@@ -35,7 +37,9 @@ def read_mesh(path: str | PathLike[str]) -> TriangleMesh:
     """
     file = Path(path)
     try:
-        return _read(file)
+        # What overflows or is no number is found when the mesh is made, and needs no warning.
+        with np.errstate(all="ignore"):
+            return _read(file)
     except MeshError as error:
         raise MeshError(printable(f"mesh {file}: {error}")) from None
     except MemoryError:

@@ -62,13 +62,14 @@ class MeshSequence:
         difference of the frames around. Before the first and from the last frame on the mesh
         rests. With `loop` the last frame is followed by the first, so the period is len / fps.
         """
-        if not (math.isfinite(time) and math.isfinite(fps) and fps > 0):
+        now = time * fps  # in frames
+        if not (math.isfinite(now) and fps > 0):
             raise MeshError(f"a mesh sequence has no time {time} s at {fps} frames per second")
         count = len(self)
-        place = time * fps % count if loop else min(max(time * fps, 0.0), count - 1.0)
+        place = now % count if loop else min(max(now, 0.0), count - 1.0)
         k = min(int(place), count - 1)
         start, share = self.frame(k), min(place - k, 1.0)
-        resting = not loop and not 0 <= time * fps < count - 1
+        resting = not loop and not 0 <= now < count - 1
         if resting or count == 1:
             return start, np.zeros_like(start)
         change = self.frame((k + 1) % count) - start
@@ -95,7 +96,7 @@ def read_sequence(folder_or_pattern: str | PathLike[str]) -> MeshSequence:
     """
     given = Path(folder_or_pattern)
     if given.is_dir():
-        files = [f for f in given.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()]
+        files = _meshes_in(given)
         kinds = sorted({file.suffix for file in files})
         if len(kinds) > 1:
             raise MeshError(
@@ -109,6 +110,17 @@ def read_sequence(folder_or_pattern: str | PathLike[str]) -> MeshSequence:
             printable(f"mesh sequence {given}: there is no mesh file: check the folder or pattern")
         )
     return MeshSequence(sorted(files, key=_natural))
+
+
+def _meshes_in(folder: Path) -> list[Path]:
+    try:
+        return [f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()]
+    except OSError as error:
+        raise MeshError(
+            printable(
+                f"mesh sequence {folder}: cannot be read ({error.strerror}): check the folder"
+            )
+        ) from None
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:

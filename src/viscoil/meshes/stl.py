@@ -95,11 +95,8 @@ def _points(text: bytes, lines: Integers) -> npt.NDArray[np.float64]:
 
 
 def _merged(corners: npt.NDArray[np.float32] | npt.NDArray[np.float64]) -> TriangleMesh:
-    first = equal_points(corners)
-    is_first = first == np.arange(len(first))
-    check_vertices(int(is_first.sum()))
+    first = equal_points(corners, check_vertices)
+    is_first = first == np.arange(len(first), dtype=np.int32)
     number = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     faces = number[first].reshape(-1, 3)
-    with np.errstate(invalid="ignore"):
-        vertices = corners[is_first].astype(np.float64)
-    return TriangleMesh(vertices, faces)
+    return TriangleMesh(corners[is_first].astype(np.float64), faces)

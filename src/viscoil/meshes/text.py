@@ -128,8 +128,7 @@ def quoted(word: bytes) -> str:
 
 def whole_numbers(values: Numbers, lines: Integers, what: str) -> Integers:
     """Indices and counts as integers; those that are none, or absurd, are refused by their line."""
-    with np.errstate(invalid="ignore"):
-        good = (np.abs(values) < 2**31) & (values == np.trunc(values))
+    good = (np.abs(values) < 2**31) & (values == np.trunc(values))
     if not good.all():
         bad = int(np.argmin(good))
         raise MeshError(f"line {lines[bad]}: {values[bad]:.10g} cannot be {what}: repair the file")

@@ -1,5 +1,6 @@
 """Which points coincide, which edges match, which triangles polygons and strips are made of."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,36 @@ from viscoil.meshes.limits import check_triangles
 Integers = npt.NDArray[np.int64]
 
 
-def equal_points(points: npt.NDArray[np.floating[Any]]) -> Integers:
+def equal_points(
+    points: npt.NDArray[np.floating[Any]], check: Callable[[int], None] | None = None
+) -> npt.NDArray[np.int32]:
     """For each point, shape (n, 3), the index of the first one that is equal to it; shape (n,).
 
     Points are sorted by a hash of their bits. Should two different ones share a hash, which an
-    adversary can arrange, they are sorted by their coordinates, which takes longer.
+    adversary can arrange, they are sorted by their coordinates, which takes longer. `check` may
+    refuse the number of different points.
     """
     if not len(points):
-        return np.zeros(0, dtype=np.int64)
-    with np.errstate(invalid="ignore"):  # points that are not finite are refused later
-        return _first_equal(points)
+        return np.zeros(0, dtype=np.int32)
+    order, new = _sorted_points(points)
+    if check is not None:
+        check(int(np.count_nonzero(new)))
+    first = np.minimum.reduceat(order, np.flatnonzero(new)).astype(np.int32)
+    result = np.empty(len(points), dtype=np.int32)
+    result[order] = first[np.cumsum(new, dtype=np.int32) - np.int32(1)]
+    return result
 
 
-def _first_equal(points: npt.NDArray[np.floating[Any]]) -> Integers:
+def _sorted_points(
+    points: npt.NDArray[np.floating[Any]],
+) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """An order in which equal points come together, and where in it another point begins."""
     order, hashes = _by_hash(points)
     new = _differs_from_previous(points, order)
     if not _is_grouped(hashes, new):
         order = np.lexsort(tuple(_bits(points, column) for column in range(3)))
         new = _differs_from_previous(points, order)
-    del hashes
-    first = np.minimum.reduceat(order, np.flatnonzero(new))
-    result = np.empty(len(points), dtype=np.int64)
-    result[order] = first[np.cumsum(new) - 1]
-    return result
+    return order, new
 
 
 def _bits(
@@ -71,11 +79,13 @@ def _is_grouped(hashes: npt.NDArray[np.uint64], new: npt.NDArray[np.bool_]) -> b
     return bool((hashes[1:] != hashes[:-1])[new[1:]].all())
 
 
-def unmatched_edges(faces: npt.NDArray[np.int32], same: Integers) -> npt.NDArray[np.int32]:
+def unmatched_edges(
+    faces: npt.NDArray[np.int32], same: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.int32]:
     """Oriented edges without an opposite, shape (k, 2), where `same` names equal vertices."""
     if not len(faces):
         return np.zeros((0, 2), dtype=np.int32)
-    corners = same[faces]
+    corners = same[faces].astype(np.int64)
     start = corners.ravel()
     end = np.roll(corners, -1, axis=1).ravel()
     low, high = np.minimum(start, end), np.maximum(start, end)
