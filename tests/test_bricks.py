@@ -148,9 +148,7 @@ def test_velocities_of_a_turning_mesh_are_carried_to_the_corners() -> None:
     mesh = builtin("two-spheres")
     omega = np.array([0.3, -1.0, 2.0])
     field = field_of(mesh.vertices, mesh.faces, "solid", 24)
-    field = carry(
-        field, "velocity", mesh.vertices, mesh.faces, np.cross(omega, mesh.vertices)
-    )
+    field = carry(field, "velocity", mesh.vertices, mesh.faces, np.cross(omega, mesh.vertices))
     near = np.abs(field.distance) < 0.5 * field.cell
     at = field.corner_places()[near]
     wrong = np.linalg.norm(field.secondary["velocity"][near] - np.cross(omega, at), axis=1)

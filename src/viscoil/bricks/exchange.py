@@ -126,9 +126,7 @@ def _states(grid: VdbGrid, file: str) -> tuple[NDArray[np.int64], Int32]:
     return first, states
 
 
-def _gathered(
-    grid: VdbGrid, surface: VdbGrid, far: float
-) -> Float32:
+def _gathered(grid: VdbGrid, surface: VdbGrid, far: float) -> Float32:
     """(bricks, 729, ...) Values of a grid at the corners of the bricks of the surface's leaves."""
     first, states = _states(surface, "level set")
     _, own = _states(grid, "grid")

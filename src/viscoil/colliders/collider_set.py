@@ -36,9 +36,7 @@ class ColliderSet:
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
         self.meshes = {
-            k: _shape(spec, spacing)
-            for k, spec in enumerate(self.specs)
-            if spec.shape == "mesh"
+            k: _shape(spec, spacing) for k, spec in enumerate(self.specs) if spec.shape == "mesh"
         }
         """Mesh colliders by their place among the specs."""
         self._deforming = any(mesh.animated for mesh in self.meshes.values())
