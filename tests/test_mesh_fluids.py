@@ -33,7 +33,8 @@ def test_a_mesh_holds_its_volume_of_particles() -> None:
     volume = np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0
     assert len(p) * 0.02**3 == pytest.approx(volume, rel=0.03)
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    assert (p > low + (1, 2, 3)).all() and (p < high + (1, 2, 3)).all()
+    at = np.array([1.0, 2.0, 3.0])
+    assert (p > low + at).all() and (p < high + at).all()
 
 
 def test_a_mesh_file_is_found_from_the_scene_file(tmp_path: Path) -> None:

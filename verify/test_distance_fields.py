@@ -6,6 +6,7 @@ other; that for the distance is libigl's tree of boxes. Neither shares code with
 """
 
 import time
+from itertools import pairwise
 
 import igl
 import numpy as np
@@ -120,7 +121,7 @@ def test_time_and_memory_of_a_field() -> None:
         report(f"{what}: MiB", field.bytes / 2**20, "four times as much at twice the cells")
         if cells == 256:
             assert seconds < 20.0
-    assert all(3.2 < b / a < 4.8 for a, b in zip(sizes, sizes[1:], strict=False))
+    assert all(3.2 < b / a < 4.8 for a, b in pairwise(sizes))
 
 
 @qd.kernel(fastcache=True)
