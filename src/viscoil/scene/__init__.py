@@ -1,5 +1,6 @@
 """What to simulate: scene files, materials and their presets, checked and frozen, in SI units."""
 
+from viscoil.scene.fields import Field, Kill, Region
 from viscoil.scene.loader import builtin_scenes
 from viscoil.scene.materials import Material
 from viscoil.scene.presets import PRESETS, Preset
@@ -7,7 +8,6 @@ from viscoil.scene.schema import Scene
 from viscoil.scene.settings import (
     Bounds,
     Camera,
-    Channel,
     OutputSpec,
     SimulationSettings,
     SolverSettings,
@@ -38,19 +38,21 @@ __all__ = [
     "BoxFluid",
     "Camera",
     "CapsuleCollider",
-    "Channel",
     "Collider",
     "CylinderCollider",
     "CylinderFluid",
     "DiscEmitter",
     "Emitter",
+    "Field",
     "Fluid",
     "Keyframe",
+    "Kill",
     "Material",
     "OutputSpec",
     "PlaneCollider",
     "Preset",
     "RectangleEmitter",
+    "Region",
     "Rotation",
     "Scene",
     "SimulationSettings",

@@ -78,7 +78,7 @@ def _read(path: Path) -> str:
 
 
 def _build(text: str, file: str, overrides: list[Override], default_name: str | None) -> "Scene":
-    from viscoil.scene.schema import Scene, material_problems
+    from viscoil.scene.schema import Scene, name_problems
 
     written = _parse(text, file)
     data = apply(written, overrides)
@@ -89,7 +89,7 @@ def _build(text: str, file: str, overrides: list[Override], default_name: str | 
     except ValidationError as error:
         places = Places(file, KeyLines(text), overrides)
         # These are looked for last, and not at all when something else is wrong already.
-        names = material_problems(data)
+        names = name_problems(data)
         raise SceneError(*sentences(error, names, data, places)) from None
 
 

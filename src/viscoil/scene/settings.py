@@ -143,8 +143,7 @@ class SolverSettings(Model):
         return self
 
 
-Channel = Literal["position", "velocity", "id", "material", "conformation"]
-DEFAULT_CHANNELS: tuple[Channel, ...] = ("position", "velocity", "id", "material")
+DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 
 
 class OutputSpec(Model):
@@ -152,8 +151,8 @@ class OutputSpec(Model):
 
     type: Literal["frames", "preview", "video"]
     """Particle files, a picture per frame, or a film of those pictures."""
-    channels: tuple[Channel, ...] = DEFAULT_CHANNELS
-    """What a particle file holds (type "frames" only)."""
+    channels: tuple[str, ...] = DEFAULT_CHANNELS
+    """What a particle file holds (type "frames" only): any channels that the scene's particles have."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

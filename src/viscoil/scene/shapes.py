@@ -23,6 +23,7 @@ from viscoil.scene._base import (
     Vec3,
     reject,
 )
+from viscoil.scene.channels import Made
 
 
 class Rotation(Model):
@@ -35,7 +36,7 @@ class Rotation(Model):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        reject("Rotation", _zero_vector("axis", self.axis))
+        reject("Rotation", zero_vector("axis", self.axis))
         return self
 
 
@@ -50,9 +51,7 @@ class Keyframe(Model):
     """Turn from the initial orientation."""
 
 
-class _FluidBase(Model):
-    material: str
-    """Name of a table under [materials], or of a preset."""
+class _FluidBase(Made):
     center: Vec3
     """Centre of the shape, m."""
     rotation: Rotation | None = None
@@ -113,9 +112,7 @@ class TorusFluid(_FluidBase):
 Fluid = Annotated[BoxFluid | SphereFluid | CylinderFluid | TorusFluid, Field(discriminator="shape")]
 
 
-class _EmitterBase(Model):
-    material: str
-    """Name of a table under [materials], or of a preset."""
+class _EmitterBase(Made):
     center: Vec3
     """Centre of the nozzle, m."""
     direction: Vec3
@@ -133,7 +130,7 @@ class _EmitterBase(Model):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = _zero_vector("direction", self.direction)
+        problems = zero_vector("direction", self.direction)
         if (self.speed is None) == (self.flow_rate is None):
             problems.append(((), exactly_one("speed", "flow_rate", self.speed is None), None))
         if self.stop is not None and self.stop <= self.start:
@@ -211,7 +208,7 @@ class PlaneCollider(_ColliderBase):
 
     @model_validator(mode="after")
     def _check_normal(self) -> Self:
-        reject("PlaneCollider", _zero_vector("normal", self.normal))
+        reject("PlaneCollider", zero_vector("normal", self.normal))
         return self
 
 
@@ -291,7 +288,8 @@ Collider = Annotated[
 ]
 
 
-def _zero_vector(key: str, vector: Vec3) -> list[Problem]:
+def zero_vector(key: str, vector: Vec3) -> list[Problem]:
+    """The problem with a direction that has no length, if it has none."""
     if any(vector):
         return []
     return [((key,), "must not be the zero vector, because it gives a direction", vector)]

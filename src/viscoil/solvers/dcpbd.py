@@ -15,6 +15,7 @@ Where it deviates from the paper, and why:
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import quadrants as qd
 
@@ -35,6 +36,9 @@ from viscoil.solvers.projections import (
 from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
 from viscoil.timing import PhaseClock
+
+if TYPE_CHECKING:
+    from viscoil.fields.force_fields import ForceFields
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,9 @@ class DCPBD:
         boundary: Boundary,
         gravity: tuple[float, float, float],
         dt: float,
+        fields: "ForceFields | None" = None,
     ) -> StepReport:
-        """Algorithm 2."""
+        """Algorithm 2; `fields` act on the velocities together with gravity."""
         self.scale.dt = dt
         materials.update(dt)
         with self.clock("neighbors"):
@@ -94,7 +99,10 @@ class DCPBD:
         c = self._context(particles, materials, boundary)
         with self.clock("prepare"):
             self._prepare(c)
-        _accelerate(c.n, dt, *gravity, c.unknowns)
+        if fields is None:
+            _accelerate(c.n, dt, *gravity, c.unknowns)
+        else:
+            fields.act(c, gravity, dt)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         with self.clock("position projection"):
@@ -110,7 +118,7 @@ class DCPBD:
         unknowns = self._workspace.unknowns(particles)
         return StepContext(
             particles.count, self.neighbors.is_periodic, self.scale, materials, fluid, unknowns,
-            boundary,
+            boundary, self.kind,
         )  # fmt: skip
 
     def _prepare(self, c: StepContext) -> None:
