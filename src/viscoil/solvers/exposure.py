@@ -35,7 +35,7 @@ def _expose(
     table: Floats,
     exposure: Floats,
 ):
-    """Lacks of density in units of `flat`, without those that unevenness alone can make."""
+    """Lacks of density in units of `flat`; what unevenness alone can make fades out below 2 `noise`."""
     for i in range(n):
         xi = fluid.position[i]
         kernel_sum = value(kind, 0.0)
@@ -46,7 +46,7 @@ def _expose(
         if fluid.wall[i] >= 0:
             lack -= wall_density(xi, scale.support, walls, table)[3]
         lack /= flat
-        exposure[i] = qd.select(lack > noise, lack, 0.0)
+        exposure[i] = lack * qd.min(qd.max(lack / noise - 1.0, 0.0), 1.0)
 
 
 def flat_lack(kind: Smoothing, support: float) -> float:
@@ -62,7 +62,7 @@ def flat_lack(kind: Smoothing, support: float) -> float:
 class Exposure:
     """Keeps its array between steps; `NOISE` of a flat surface's lack is taken for unevenness."""
 
-    NOISE = 0.25
+    NOISE = 0.15
 
     def __init__(self) -> None:
         self._array: Any = scalars(qd.f32, 1)
