@@ -32,7 +32,7 @@ TABLES = {
     "outputs": "[[outputs]]",
     "camera": "[camera]",
 }
-INLINE = ("Rotation", "Keyframe", "Bounds", "Region")
+INLINE = ("Rotation", "Keyframe", "Bounds", "Region", "Thermal")
 
 
 def page() -> str:

@@ -21,6 +21,8 @@ class ItemChannels:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._widths = scene.channel_widths
+        air = scene.simulation.ambient_temperature
+        self._ambient = ROOM_TEMPERATURE if air is None else air
 
     def add_to(self, particles: Particles) -> None:
         for name, width in self._widths.items():
@@ -47,7 +49,7 @@ class ItemChannels:
         if name == "color":
             value = item.color or self._scene.materials[item.material].color
         elif name == "temperature":
-            value = ROOM_TEMPERATURE if item.temperature is None else item.temperature
+            value = self._ambient if item.temperature is None else item.temperature
         shape = (len(ids),) if width == 1 else (len(ids), width)
         return np.array(np.broadcast_to(np.asarray(value, dtype=np.float32), shape))
 

@@ -24,6 +24,7 @@ from viscoil.diagnostics import Diagnosis, Diagnostics
 from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.fields.force_fields import ForceFields
+from viscoil.heat.heat import Heat
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
@@ -82,6 +83,7 @@ class Simulation:
         self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
         self._fields = ForceFields(scene.fields, self._material_names)
+        self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
         self._channels = ItemChannels(scene)
         self._removal = Removal(scene)
         self._last_step = 0.0
@@ -178,7 +180,7 @@ class Simulation:
             return None
         fields = self._fields.during(self.time, dt)
         return self._solver.step(
-            self.particles, self._materials, self._boundary, self.gravity, dt, fields
+            self.particles, self._materials, self._boundary, self.gravity, dt, fields, self._heat
         )
 
     def _advance_clock(self, dt: float) -> None:

@@ -10,7 +10,7 @@ import quadrants as qd
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, write
 from viscoil.fields.laws import box_share, pull, resisted, sphere_share, whirl
 from viscoil.fields.noise import blend, curl_noise, salt
-from viscoil.fields.table import FieldTable, Kind, Where, make_table
+from viscoil.fields.table import FieldTable, Kind, Where, make_table, spin_rate
 from viscoil.scene import Field
 from viscoil.solvers.exposure import Exposure
 from viscoil.solvers.projections import StepContext
@@ -190,6 +190,6 @@ def _wind(field: Field) -> tuple[float, float]:
         case "wind":
             return field.rate, math.hypot(*field.velocity)
         case "vortex":
-            return field.rate, 0.5 * field.radius * abs(field.angular_speed or 0.0)
+            return spin_rate(field), 0.5 * field.radius * abs(field.angular_speed or 0.0)
         case _:
             return 0.0, 0.0

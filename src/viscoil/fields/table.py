@@ -12,6 +12,7 @@ import quadrants as qd
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vectors, write
 from viscoil.fields.noise import UNIT_RMS
 from viscoil.scene import Field, Region
+from viscoil.scene.fields import VortexField
 
 
 class Kind(enum.IntEnum):
@@ -74,6 +75,11 @@ class Row:
     at_surface: int = 0
 
 
+def spin_rate(field: VortexField) -> float:
+    """k of a vortex that drags, 1/s."""
+    return 1.0 if field.rate is None else field.rate
+
+
 def row(field: Field) -> Row:
     """The numbers of a field as the scene describes it."""
     match field.type:
@@ -88,7 +94,7 @@ def row(field: Field) -> Row:
                 "radius": field.radius, "center": field.center, "vector": axis,
             }  # fmt: skip
             if field.angular_speed is not None:
-                return Row(Kind.SPIN, field.angular_speed, rate=field.rate, **place)
+                return Row(Kind.SPIN, field.angular_speed, rate=spin_rate(field), **place)
             assert field.strength is not None, "the scene has exactly one of the two"
             # `whirl` has the length R/2 where it is strongest
             return Row(Kind.SWIRL, 2.0 * field.strength / field.radius, **place)

@@ -2,7 +2,7 @@
 
 from viscoil.scene.fields import Field, Kill, Region
 from viscoil.scene.loader import builtin_scenes
-from viscoil.scene.materials import Material
+from viscoil.scene.materials import Material, Thermal
 from viscoil.scene.presets import PRESETS, Preset
 from viscoil.scene.schema import Scene
 from viscoil.scene.settings import (
@@ -59,6 +59,7 @@ __all__ = [
     "SolverSettings",
     "SphereCollider",
     "SphereFluid",
+    "Thermal",
     "TorusFluid",
     "builtin_scenes",
 ]

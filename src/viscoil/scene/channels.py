@@ -64,7 +64,7 @@ class Made(Model):
     color: Color | None = None
     """Red, green and blue from 0 to 1 of these particles; that of the material unless given."""
     temperature: NonNegative | None = None
-    """Temperature of these particles, K; 293.15 unless given."""
+    """Temperature of these particles, K; that of the air, or 293.15, unless given."""
     channels: dict[str, ChannelValue] | None = None
     """Further channels and the values that these particles start with: numbers or lists of 3."""
     max_age: Positive | None = None
@@ -100,15 +100,28 @@ def _bad_name(name: str) -> str | None:
 def channel_widths(data: Mapping[str, Any]) -> dict[str, int]:
     """Channels beside the standard ones, and how many numbers each holds, of a scene's tables."""
     widths: dict[str, int] = {}
+    if _knows_heat(data):
+        widths["temperature"] = OPTIONAL["temperature"]
     for _, table in _makers(data):
-        for name in ("color", "temperature"):
-            if table.get(name) is not None:
-                widths[name] = OPTIONAL[name]
+        if table.get("color") is not None:
+            widths["color"] = OPTIONAL["color"]
         if table.get("max_age") is not None:
             widths["lifespan"] = OPTIONAL["lifespan"]
         for name, value in _user_channels(table).items():
             widths.setdefault(name, _width(value))
     return widths
+
+
+def _knows_heat(data: Mapping[str, Any]) -> bool:
+    """Whether anything in the scene has a temperature."""
+    materials = data.get("materials")
+    tables = [as_table(m) for m in materials.values()] if isinstance(materials, Mapping) else []
+    places = [*_makers(data), *items(data, "colliders")]
+    return (
+        any(table.get("thermal") is not None for table in tables)
+        or any(table.get("temperature") is not None for _, table in places)
+        or as_table(data.get("simulation")).get("ambient_temperature") is not None
+    )
 
 
 def channel_problems(data: Mapping[str, Any]) -> list[Problem]:

@@ -111,8 +111,8 @@ class VortexField(_FieldBase):
     """Distance from the axis at which the whirl is strongest, m."""
     angular_speed: Number | None = None
     """Spin at the axis that the fluid is dragged to, rad/s; give either this or strength."""
-    rate: Positive = 1.0
-    """How fast the fluid takes on that spin, 1/s; beside angular_speed."""
+    rate: Positive | None = None
+    """How fast the fluid takes on that spin, 1/s; 1 unless given."""
     strength: Number | None = None
     """Largest acceleration around the axis, m/s²; give either this or angular_speed."""
 
@@ -122,7 +122,7 @@ class VortexField(_FieldBase):
         if (self.angular_speed is None) == (self.strength is None):
             text = exactly_one("angular_speed", "strength", self.strength is None)
             problems.append(((), text, None))
-        elif self.strength is not None and "rate" in self.model_fields_set:
+        elif self.strength is not None and self.rate is not None:
             text = "works only beside angular_speed: remove it"
             problems.append((("rate",), text, self.rate))
         reject("VortexField", problems)

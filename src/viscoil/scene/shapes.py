@@ -172,10 +172,18 @@ class _ColliderBase(Model):
     """Keyframes of the motion; the first and last pose are held before and after."""
     visible: Switch = True
     """Whether the preview draws it."""
+    temperature: NonNegative | None = None
+    """Temperature that the solid keeps, K; without it no heat passes its surface."""
+    heat_transfer: NonNegative | None = None
+    """Heat that passes between the solid and fluid that touches it, W/(m² K); 500 unless given."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        reject("Collider", [*_friction_problems(self), *_motion_problems(self.motion)])
+        problems = [*_friction_problems(self), *_motion_problems(self.motion)]
+        if self.temperature is None and self.heat_transfer is not None:
+            text = "needs temperature beside it: add it"
+            problems.append((("heat_transfer",), text, self.heat_transfer))
+        reject("Collider", problems)
         return self
 
 

@@ -39,6 +39,7 @@ from viscoil.timing import PhaseClock
 
 if TYPE_CHECKING:
     from viscoil.fields.force_fields import ForceFields
+    from viscoil.heat.heat import Heat
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,9 @@ class DCPBD:
         gravity: tuple[float, float, float],
         dt: float,
         fields: "ForceFields | None" = None,
+        heat: "Heat | None" = None,
     ) -> StepReport:
-        """Algorithm 2; `fields` act on the velocities together with gravity."""
+        """Algorithm 2; `fields` act on velocities together with gravity, `heat` softens materials."""
         self.scale.dt = dt
         materials.update(dt)
         with self.clock("neighbors"):
@@ -97,8 +99,13 @@ class DCPBD:
         if particles.count == 0:  # all of them were dead
             return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)
+        if heat is not None:
+            heat.soften(c, particles)
         with self.clock("prepare"):
             self._prepare(c)
+        if heat is not None:
+            with self.clock("heat"):
+                heat.flow(c, particles)
         if fields is None:
             _accelerate(c.n, dt, *gravity, c.unknowns)
         else:
