@@ -1,7 +1,7 @@
 """The heat of a simulation, step by step.
 
-Conduction is the SPH heat equation of Cleary and Monaghan (1999): C_i dT_i/dt = Σ_j G_ij (T_j − T_i) with
-the conductances G_ij = V² 4 k_i k_j/(k_i + k_j) |W'|/r, symmetric, so that heat is conserved to
+Conduction is the SPH heat equation of Cleary and Monaghan (1999): C_i dT_i/dt = Σ_j Λ_ij (T_j − T_i) with
+the conductances Λ_ij = V² 4 κ_i κ_j/(κ_i + κ_j) |W'|/r, symmetric, so that heat is conserved to
 round-off; all of them are scaled by the second moment of a lattice, on which long waves are then exact.
 Steps of any length are stable by more stages of an explicit scheme (`laws.stages`): no system is solved.
 

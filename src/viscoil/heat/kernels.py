@@ -21,7 +21,7 @@ from viscoil.solvers.workspace import Fluid
 class HeatTable:
     """One entry per material, and the knots of all curves one after the other."""
 
-    conductivity: Floats  # k, W/(m K)
+    conductivity: Floats  # κ, W/(m K)
     capacity: Floats  # C of a particle, J/K
     curve_start: Ints  # (materials + 1) first knot
     knots: Floats  # K
@@ -51,7 +51,7 @@ def conductance(
     i: qd.i32,
     j: qd.i32,
 ) -> qd.f32:
-    """G_ij, W/K, the same for both: unit · 4 k_i k_j/(k_i + k_j) · −w'(q)/q."""
+    """Λ_ij, W/K, the same for both: unit · 4 κ_i κ_j/(κ_i + κ_j) · −w'(q)/q."""
     x = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
     k = pair_conductivity(
         table.conductivity[fluid.material[i]], table.conductivity[fluid.material[j]]
@@ -71,7 +71,7 @@ def rates(
     rate: Floats,
     largest: Doubles,
 ):
-    """Per block: the largest Σ_j G_ij/C_i, 1/s."""
+    """Per block: the largest Σ_j Λ_ij/C_i, 1/s."""
     for i in range(n):
         total = 0.0
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
@@ -102,7 +102,7 @@ def stage(
     change: Floats,
     after: Floats,
 ):
-    """after ← μ change + ν before + step/C Σ_j G_ij ((T + change)_j − (T + change)_i).
+    """after ← μ change + ν before + step/C Σ_j Λ_ij ((T + change)_j − (T + change)_i).
 
     Changes and not temperatures are kept, so that rounding is that of the changes.
     """

@@ -16,7 +16,7 @@ def pair_conductivity(a: qd.f32, b: qd.f32) -> qd.f32:
 
 @qd.func
 def exchanged(temperature: qd.f32, damping: qd.f32, target: qd.f32) -> qd.f32:
-    """Implicit change by heat exchange: damping = Δt Σ κ, target = Δt Σ κ T of the surroundings."""
+    """Implicit change by heat exchange: damping = Δt Σ rate, target = Δt Σ rate T around."""
     return (target - damping * temperature) / (1.0 + damping)
 
 
@@ -44,7 +44,7 @@ def softness(
 
 
 def stages(dt: float, rate: float) -> int:
-    """How many stages make a step of `dt` stable, for a largest rate Σ_j G_ij/C_i of 1/s.
+    """How many stages make a step of `dt` stable, for a largest rate Σ_j Λ_ij/C_i of 1/s.
 
     Explicit Euler is for Δt rate ≤ 1; s stages of Runge-Kutta-Legendre (Meyer, Balsara and Aslam 2012)
     for (s² + s)/2 times that. An odd number damps the shortest waves as well; one in ten is left
