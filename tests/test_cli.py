@@ -19,6 +19,7 @@ shape = "sphere"
 center = [0, 0, 0]
 radius = 1
 """
+from viscoil.scene import builtin_scenes
 
 
 def viscoil(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -126,7 +127,7 @@ def test_wrong_usage(arguments: list[str], words: str) -> None:
 
 def test_scenes_lists_names_and_descriptions() -> None:
     lines = viscoil("scenes").stdout.splitlines()
-    assert len(lines) == 9
+    assert [line.split()[0] for line in lines] == list(builtin_scenes())
     assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
 
 
