@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from viscoil.scene import builtin_scenes
+
 GOOD = """\
 [simulation]
 spacing = 0.1
@@ -19,7 +21,6 @@ shape = "sphere"
 center = [0, 0, 0]
 radius = 1
 """
-from viscoil.scene import builtin_scenes
 
 
 def viscoil(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
