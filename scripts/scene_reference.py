@@ -27,10 +27,12 @@ TABLES = {
     "fluids": "[[fluids]]",
     "emitters": "[[emitters]]",
     "colliders": "[[colliders]]",
+    "fields": "[[fields]]",
+    "kill": "[[kill]]",
     "outputs": "[[outputs]]",
     "camera": "[camera]",
 }
-INLINE = ("Rotation", "Keyframe", "Bounds")
+INLINE = ("Rotation", "Keyframe", "Bounds", "Region", "Thermal")
 
 
 def page() -> str:
@@ -46,8 +48,9 @@ def _table(schema: Mapping[str, Any], key: str) -> str:
     for name in _models(node):
         model = schema["$defs"][name]
         if len(_models(node)) > 1:
-            shape = model["properties"]["shape"]["const"]
-            lines += [f'### `shape = "{shape}"`', "", _first(model["description"]), ""]
+            tag = node["items"]["discriminator"]["propertyName"]
+            value = model["properties"][tag]["const"]
+            lines += [f'### `{tag} = "{value}"`', "", _first(model["description"]), ""]
         lines += _rows(model)
     return "\n".join(lines)
 
@@ -101,7 +104,12 @@ def _kind(node: Mapping[str, Any]) -> str:
         return f"[{node['$ref'].rsplit('/', 1)[-1]}](#inline-tables)"
     if node["type"] == "array":
         return _array(node)
-    words = {"number": "number", "integer": "whole number", "boolean": "true or false"}
+    words = {
+        "number": "number",
+        "integer": "whole number",
+        "boolean": "true or false",
+        "object": "table",
+    }
     return words.get(node["type"], "text") + _bounds(node)
 
 

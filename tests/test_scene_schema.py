@@ -77,7 +77,7 @@ def test_built_in_scene(name: str) -> None:
 
 
 def test_built_in_scenes_are_all_there() -> None:
-    expected = "bounce coiling column cream dam-break honey palette stirring toothpaste"
+    expected = "bounce coiling column cream dam-break honey melting palette stirring toothpaste"
     assert list(builtin_scenes()) == expected.split()
 
 
@@ -178,8 +178,8 @@ class TestJsonSchema:
 
     def test_shape_is_required_in_a_file(self) -> None:
         models = Scene.json_schema()["$defs"].values()
-        shaped = [m for m in models if "shape" in m["properties"]]
-        assert len(shaped) == 11 and all("shape" in m["required"] for m in shaped)
+        shaped = [m for m in models if "const" in m["properties"].get("shape", {})]
+        assert len(shaped) == 14 and all("shape" in m["required"] for m in shaped)
 
     def test_materials_may_come_from_a_preset_alone(self) -> None:
         material = Scene.json_schema()["$defs"]["Material"]

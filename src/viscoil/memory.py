@@ -25,7 +25,8 @@ def expected_particles(scene: Scene) -> int:
 def check(scene: Scene) -> None:
     """Refuses a scene that would not fit."""
     count = expected_particles(scene)
-    needed, free = count * BYTES_PER_PARTICLE, available()
+    each = BYTES_PER_PARTICLE + 4 * sum(scene.channel_widths.values())
+    needed, free = count * each, available()
     if needed > SHARE_OF_MEMORY * free:
         raise RunError(
             f"the scene needs about {needed / 2**30:.1f} GiB for {count:,} particles and "

@@ -35,6 +35,8 @@ class Seeding:
     """(n, 3), m/s."""
     material: NDArray[np.int32]
     """(n,), index into the scene's materials."""
+    fluid: NDArray[np.int32]
+    """(n,), index into the scene's fluids, in ascending order."""
     notes: list[str] = field(default_factory=list)
     """What the user should know, one sentence each."""
 
@@ -75,6 +77,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
         position=_joined([p[k] for p, k in zip(positions, kept, strict=True)]),
         velocity=_joined([v[k] for (_, v), k in zip(bodies, kept, strict=True)]),
         material=_material_indices(scene, kept),
+        fluid=np.repeat(np.arange(len(kept), dtype=np.int32), [int(k.sum()) for k in kept]),
         notes=_notes(scene, kept),
     )
 

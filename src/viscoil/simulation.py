@@ -1,4 +1,3 @@
-# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """The loop that a user drives: frames made of steps, emitters, removal, checkpoints.
 
 In a script:
@@ -17,20 +16,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import quadrants as qd
 
 from viscoil import compute, memory
+from viscoil.channels import ItemChannels
 from viscoil.colliders import ColliderSet
-from viscoil.compute import Floats, Ints, Vec3s
 from viscoil.diagnostics import Diagnosis, Diagnostics
 from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
+from viscoil.fields.force_fields import ForceFields
+from viscoil.heat.heat import Heat
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
 from viscoil.particles import ChannelKind, Particles
+from viscoil.removal import Removal
 from viscoil.sampling import seed
-from viscoil.scene import Bounds, Material, Scene
+from viscoil.scene import Material, Scene
 from viscoil.scene.changes import changed_material
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.dcpbd import DCPBD, StepReport
@@ -46,32 +47,6 @@ FASTEST_ADAPTIVE = 12.0
 RELAXING_STEPS = 30
 # Particles of which a copy is kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
-
-
-@qd.kernel(fastcache=True)
-def _kill_outside(
-    n: qd.i32,
-    x0: qd.f32,
-    y0: qd.f32,
-    z0: qd.f32,
-    x1: qd.f32,
-    y1: qd.f32,
-    z1: qd.f32,
-    position: Vec3s,
-    alive: Ints,
-):
-    for i in range(n):
-        x = position[i]
-        outside = x[0] < x0 or x[1] < y0 or x[2] < z0 or x[0] > x1 or x[1] > y1 or x[2] > z1
-        if outside:
-            alive[i] = 0
-
-
-@qd.kernel(fastcache=True)
-def _kill_born_before(n: qd.i32, earliest: qd.f32, birth: Floats, alive: Ints):
-    for i in range(n):
-        if birth[i] < earliest:
-            alive[i] = 0
 
 
 class Simulation:
@@ -109,6 +84,10 @@ class Simulation:
         self._layers = [0] * len(self._emitters)
         self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
+        self._fields = ForceFields(scene.fields, self._material_names)
+        self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
+        self._channels = ItemChannels(scene)
+        self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
@@ -147,7 +126,8 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            dt = next_step(settings, self.time, self.frame, self._max_speed())
+            drive = self._fields.drive(self.time, settings.max_time_step)
+            dt = next_step(settings, self.time, self.frame, self._max_speed(), drive)
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -202,7 +182,10 @@ class Simulation:
     def _solve(self, dt: float) -> StepReport | None:
         if self.particles.count == 0:
             return None
-        return self._solver.step(self.particles, self._materials, self._boundary, self.gravity, dt)
+        fields = self._fields.during(self.time, dt)
+        return self._solver.step(
+            self.particles, self._materials, self._boundary, self.gravity, dt, fields, self._heat
+        )
 
     def _max_speed(self) -> float:
         """Of particles and colliders, m/s."""
@@ -296,26 +279,23 @@ class Simulation:
             if emission is None:
                 continue
             self._layers[k] = emission.next_layer
-            if most is None or self.particles.count + len(emission.positions) <= most:
+            count, first = len(emission.positions), self.particles.next_id
+            if most is None or self.particles.count + count <= most:
                 self.particles.append(
                     {
                         "position": emission.positions,
                         "velocity": emission.velocities,
                         "material": emitter.material_index,
                         "birth": self.time,
+                        **self._channels.of(
+                            self.scene.emitters[k], np.arange(first, first + count)
+                        ),
                     }
                 )
 
     def _remove(self) -> bool:
-        """Marks what has left or grown too old, and says if any did; the next sort drops it."""
-        settings, p = self.scene.simulation, self.particles
-        if settings.kill_bounds is not None and p.count:
-            box: Bounds = settings.kill_bounds
-            _kill_outside(p.count, *box.min, *box.max, p.array("position"), p.alive)
-        if settings.max_age is not None and p.count:
-            _kill_born_before(p.count, self.time - settings.max_age, p.array("birth"), p.alive)
-        may_remove = settings.kill_bounds is not None or settings.max_age is not None
-        self._removed = int(np.count_nonzero(~self._alive())) if may_remove else 0
+        """Marks what has to go, and says if anything had; the next sort drops it."""
+        self._removed = self._removal(self.particles, self.time, self._last_step)
         return self._removed > 0
 
     def _material_index(self, name: str) -> int:
@@ -328,12 +308,14 @@ class Simulation:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
         particles = Particles(len(start.position))
+        self._channels.add_to(particles)
         if len(start.position):
             particles.append(
                 {
                     "position": start.position,
                     "velocity": start.velocity,
                     "material": start.material,
+                    **self._channels.of_fluids(start.fluid),
                 }
             )
         return particles

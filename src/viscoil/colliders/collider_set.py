@@ -62,6 +62,11 @@ class ColliderSet:
         self._pack(arrays, 0.0, 0.0)
         return arrays
 
+    @property
+    def part_specs(self) -> list[Collider]:
+        """The collider that each primitive is a part of."""
+        return [spec for spec, _ in self._parts]
+
     def move_to(self, time: float, dt: float) -> None:
         """Put the arrays at the poses of `time` (s) and at the mean velocities since time - dt.
 

@@ -1,13 +1,13 @@
 """What to simulate: scene files, materials and their presets, checked and frozen, in SI units."""
 
+from viscoil.scene.fields import Field, Kill, Region
 from viscoil.scene.loader import builtin_scenes
-from viscoil.scene.materials import Material
+from viscoil.scene.materials import Material, Thermal
 from viscoil.scene.presets import PRESETS, Preset
 from viscoil.scene.schema import Scene
 from viscoil.scene.settings import (
     Bounds,
     Camera,
-    Channel,
     OutputSpec,
     SimulationSettings,
     SolverSettings,
@@ -40,14 +40,15 @@ __all__ = [
     "BoxFluid",
     "Camera",
     "CapsuleCollider",
-    "Channel",
     "Collider",
     "CylinderCollider",
     "CylinderFluid",
     "DiscEmitter",
     "Emitter",
+    "Field",
     "Fluid",
     "Keyframe",
+    "Kill",
     "Material",
     "MeshCollider",
     "MeshFluid",
@@ -55,12 +56,14 @@ __all__ = [
     "PlaneCollider",
     "Preset",
     "RectangleEmitter",
+    "Region",
     "Rotation",
     "Scene",
     "SimulationSettings",
     "SolverSettings",
     "SphereCollider",
     "SphereFluid",
+    "Thermal",
     "TorusFluid",
     "builtin_scenes",
 ]

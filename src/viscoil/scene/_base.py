@@ -9,9 +9,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 
 def _require_shape(schema: dict[str, Any]) -> None:
-    """In a file the shape tells which table it is; only Python code may leave it out."""
-    if "shape" in schema["properties"]:
-        schema["required"] = [*schema.get("required", []), "shape"]
+    """In a file the shape or type tells which table it is; only Python code may leave it out."""
+    tags = [key for key in ("shape", "type") if "const" in schema["properties"].get(key, {})]
+    if tags:
+        schema["required"] = [*schema.get("required", []), *tags]
 
 
 class Model(BaseModel):

@@ -84,7 +84,7 @@ def _build(
     default_name: str | None,
     folder: Path = Path(),
 ) -> "Scene":
-    from viscoil.scene.schema import Scene, material_problems
+    from viscoil.scene.schema import Scene, name_problems
 
     written = _parse(text, file)
     data = apply(_with_paths_from(folder, written), overrides)
@@ -95,7 +95,7 @@ def _build(
     except ValidationError as error:
         places = Places(file, KeyLines(text), overrides)
         # These are looked for last, and not at all when something else is wrong already.
-        names = material_problems(data)
+        names = name_problems(data)
         raise SceneError(*sentences(error, names, data, places)) from None
 
 

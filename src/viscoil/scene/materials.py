@@ -7,12 +7,23 @@ A material is a Maxwell fluid: modulus G (Pa) and relaxation time τ (s), with v
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import Strict, model_serializer, model_validator
+from typing_extensions import Self
 
-from viscoil.scene._base import Color, Model, NonNegative, Positive, Unit, reject
+from viscoil.scene._base import (
+    Color,
+    Model,
+    NonNegative,
+    Number,
+    Positive,
+    Problem,
+    Unit,
+    reject,
+)
 from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
 
@@ -22,8 +33,11 @@ Rheology = tuple[float, float, float]
 
 TRIPLE = ("viscosity", "modulus", "relaxation_time")
 DEFAULT_COLOR: Color = (0.55, 0.65, 0.8)
+DEFAULT_CONDUCTIVITY = 0.6
+DEFAULT_HEAT_CAPACITY = 4180.0
 
 _MaybeInfinite = Annotated[float, Strict(), Ge(0)]
+_Factor = Annotated[Number, Ge(1e-9), Le(1e9)]
 
 
 def _as_input_schema(schema: dict[str, Any]) -> None:
@@ -36,6 +50,28 @@ def _as_input_schema(schema: dict[str, Any]) -> None:
         "enum": sorted(PRESETS),
         "description": schema["properties"]["preset"]["description"],
     }
+
+
+class Thermal(Model):
+    """How a material softens or stiffens with temperature."""
+
+    temperatures: tuple[Positive, ...]
+    """Ascending temperatures, K."""
+    stiffening: tuple[_Factor, ...]
+    """Factors on viscosity and modulus at these temperatures; between them they grow evenly."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems: list[Problem] = []
+        if not self.temperatures:
+            problems.append((("temperatures",), "is empty: give at least one", None))
+        if any(b <= a for a, b in pairwise(self.temperatures)):
+            problems.append((("temperatures",), "must be ascending", self.temperatures))
+        if len(self.stiffening) != len(self.temperatures):
+            text = f"must have as many numbers as temperatures ({len(self.temperatures)})"
+            problems.append((("stiffening",), text, self.stiffening))
+        reject("Thermal", problems)
+        return self
 
 
 class Material(Model, json_schema_extra=_as_input_schema):
@@ -55,6 +91,12 @@ class Material(Model, json_schema_extra=_as_input_schema):
     """Viscosity of the solvent beside the elastic part, Pa s."""
     compliance: NonNegative | None = None
     """Compliance of Barreiro et al. 2017, beside relaxation_time; depends on spacing and step."""
+    conductivity: NonNegative = DEFAULT_CONDUCTIVITY
+    """Thermal conductivity, W/(m K); that of water unless given."""
+    heat_capacity: Positive = DEFAULT_HEAT_CAPACITY
+    """Specific heat capacity, J/(kg K); that of water unless given."""
+    thermal: Thermal | None = None
+    """How viscosity and modulus change with temperature; not at all unless given."""
     color: Color = DEFAULT_COLOR
     """Red, green and blue from 0 to 1, used by the preview."""
     transmission: Unit = 0.35
@@ -100,7 +142,12 @@ class Material(Model, json_schema_extra=_as_input_schema):
             "elastic": ("modulus", "relaxation_time"),
         }
         keys = ("density", *rheology[self.kind], "solvent_viscosity", "color", "transmission")
-        return {key: getattr(self, key) for key in keys}
+        table = {key: getattr(self, key) for key in keys}
+        if self.conductivity != DEFAULT_CONDUCTIVITY:
+            table["conductivity"] = self.conductivity
+        if self.heat_capacity != DEFAULT_HEAT_CAPACITY:
+            table["heat_capacity"] = self.heat_capacity
+        return table if self.thermal is None else {**table, "thermal": self.thermal.model_dump()}
 
 
 def _is_amount(value: Any) -> bool:

@@ -11,7 +11,7 @@ from viscoil.scene._base import Location, Problem
 from viscoil.scene.locator import KeyLines
 from viscoil.scene.names import nearest, unknown_name
 from viscoil.scene.overrides import Override
-from viscoil.scene.schema_tree import Node, keys_of, node_at, siblings_with, without_tags
+from viscoil.scene.schema_tree import Node, keys_of, node_at, siblings_with, tag_of, without_tags
 
 _TYPE_WORDS = {
     "float_type": "a number",
@@ -135,7 +135,8 @@ def _unknown_key(path: Location, data: Mapping[str, Any]) -> str:
     known = keys_of(tuple(table), data)
     guess = nearest(str(key), known)
     if tags and guess is None:
-        return f"does not go with this shape but with {' or '.join(tags)}: remove it"
+        tag = tag_of(tuple(table), data)
+        return f"does not go with this {tag} but with {' or '.join(tags)}: remove it"
     if guess is not None:
         return f'is no known key: did you mean "{guess}"?'
     where = ".".join(map(str, table)) or "a scene"

@@ -10,6 +10,9 @@ from pydantic import Field, model_validator
 from typing_extensions import Self
 
 from viscoil.scene._base import Location, Model, Problem, reject
+from viscoil.scene.channels import channel_problems, channel_widths, items
+from viscoil.scene.fields import Field as ForceField
+from viscoil.scene.fields import Kill
 from viscoil.scene.materials import Material
 from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
@@ -38,6 +41,10 @@ class Scene(Model):
     """Nozzles that fluid flows out of."""
     colliders: tuple[Collider, ...] = ()
     """Solids that fluid meets."""
+    fields: tuple[ForceField, ...] = ()
+    """Forces that act at a distance: wind, whirls, turbulence, pulls, drag."""
+    kill: tuple[Kill, ...] = ()
+    """Volumes in which particles are removed."""
     outputs: tuple[OutputSpec, ...] = Field(default=DEFAULT_OUTPUTS)
     """What is written: particle files, pictures and a film unless given."""
     camera: Camera | None = None
@@ -70,8 +77,8 @@ class Scene(Model):
         return result
 
     @model_validator(mode="after")
-    def _check_materials(self) -> Self:
-        reject("Scene", material_problems(dict(self)))
+    def _check_names(self) -> Self:
+        reject("Scene", name_problems(dict(self)))
         return self
 
     @property
@@ -83,6 +90,11 @@ class Scene(Model):
     def frames(self) -> int:
         """Number of frames to simulate after the initial one."""
         return self.simulation.frame_count
+
+    @property
+    def channel_widths(self) -> dict[str, int]:
+        """Channels that particles have beside the standard ones, and how many numbers each holds."""
+        return channel_widths(dict(self))
 
     def with_frames(self, frames: int) -> Scene:
         """The same scene, but that many frames long."""
@@ -135,23 +147,38 @@ def _scaled(table: Any, factor: float) -> Any:
     return {**table, "spacing": spacing * factor}
 
 
-def material_problems(data: Mapping[str, Any]) -> list[Problem]:
-    """Materials that fluids and emitters name but that do not exist."""
+def name_problems(data: Mapping[str, Any]) -> list[Problem]:
+    """Materials and channels that are named but do not exist, in tables or finished models."""
+    return [*_material_problems(data), *channel_problems(data)]
+
+
+def _material_problems(data: Mapping[str, Any]) -> list[Problem]:
     materials = data.get("materials", {})
-    known = {*(materials if isinstance(materials, Mapping) else ()), *PRESETS}
+    tables = {*(materials if isinstance(materials, Mapping) else ())}
+    in_scene = {*tables, *(name for _, name in _material_uses(data))}
+    named = [(place, name, {*tables, *PRESETS}) for place, name in _material_uses(data)]
+    named += [(place, name, in_scene) for place, name in _material_filters(data)]
     return [
-        (location, unknown_name("material", name, known), name)
-        for location, name in _material_uses(data)
+        (place, unknown_name("material", name, known), name)
+        for place, name, known in named
         if name not in known
     ]
 
 
 def _material_uses(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
-    """Where a material is named, and which, in unchecked tables or finished models."""
+    """Where a material is named, and which."""
     for group in ("fluids", "emitters"):
-        items = data.get(group)
-        for i, item in enumerate(items if isinstance(items, Sequence) else ()):
-            table = item if isinstance(item, Mapping) else getattr(item, "__dict__", {})
+        for place, table in items(data, group):
             name = table.get("material")
             if isinstance(name, str):
-                yield (group, i, "material"), name
+                yield (*place, "material"), name
+
+
+def _material_filters(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """Where something is said to act on a material, and which; a preset alone does not count."""
+    for group in ("fields", "kill"):
+        for place, table in items(data, group):
+            names = table.get("materials")
+            for i, name in enumerate(names if isinstance(names, Sequence) else ()):
+                if isinstance(name, str):
+                    yield (*place, "materials", i), name

@@ -8,8 +8,8 @@ from viscoil.scene._base import Location
 
 Node = Mapping[str, Any]
 
-TAGGED = ("fluids", "emitters", "colliders")
-"""Arrays whose tables are told apart by `shape`, which pydantic puts into the location."""
+TAGGED = ("fluids", "emitters", "colliders", "fields", "kill")
+"""Arrays whose tables are told apart by `shape` or `type`, which pydantic puts into the location."""
 
 
 @cache
@@ -20,7 +20,7 @@ def _schema() -> dict[str, Any]:
 
 
 def without_tags(location: Location) -> Location:
-    """A location as it stands in the file, without the shape that pydantic adds."""
+    """A location as it stands in the file, without the tag that pydantic adds."""
     if len(location) > 2 and location[0] in TAGGED and location[2] in _tags(str(location[0])):
         return (*location[:2], *location[3:])
     return location
@@ -43,8 +43,13 @@ def keys_of(path: Location, data: Any) -> list[str]:
     return list(_table(node, table).get("properties", {}))
 
 
+def tag_of(path: Location, data: Any) -> str:
+    """The key that tells tables like the one at that path apart; "shape" if none does."""
+    return str(node_at(path, data).get("discriminator", {}).get("propertyName", "shape"))
+
+
 def siblings_with(path: Location, key: str, data: Any) -> list[str]:
-    """The shapes that have the key, for a table that is told apart by its shape."""
+    """The shapes or types that have the key, for a table that is told apart by such a tag."""
     node = node_at(path, data)
     mapping = node.get("discriminator", {}).get("mapping", {})
     return [tag for tag, ref in mapping.items() if key in _follow(ref).get("properties", {})]

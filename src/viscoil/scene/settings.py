@@ -75,9 +75,17 @@ class SimulationSettings(Model):
     max_particles: Annotated[Whole, Gt(0)] | None = None
     """Emitters stop at this number of particles."""
 
+    ambient_temperature: NonNegative | None = None
+    """Temperature of the air, and of fluid that has none of its own, K."""
+    cooling: NonNegative | None = None
+    """Heat that a free surface loses to the air, W/(m² K); still air takes about 10."""
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems: list[Any] = []
+        if self.cooling is not None and self.ambient_temperature is None:
+            text = "needs ambient_temperature beside it: add it"
+            problems.append((("cooling",), text, self.cooling))
         if (self.duration is None) == (self.frames is None):
             neither = self.duration is None
             problems.append(((), exactly_one("duration", "frames", neither), None))
@@ -145,8 +153,7 @@ class SolverSettings(Model):
         return self
 
 
-Channel = Literal["position", "velocity", "id", "material", "conformation"]
-DEFAULT_CHANNELS: tuple[Channel, ...] = ("position", "velocity", "id", "material")
+DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 
 
 class OutputSpec(Model):
@@ -154,8 +161,8 @@ class OutputSpec(Model):
 
     type: Literal["frames", "preview", "video"]
     """Particle files, a picture per frame, or a film of those pictures."""
-    channels: tuple[Channel, ...] = DEFAULT_CHANNELS
-    """What a particle file holds (type "frames" only)."""
+    channels: tuple[str, ...] = DEFAULT_CHANNELS
+    """What a particle file holds (type "frames" only): any channels that the scene's particles have."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -23,6 +23,7 @@ from viscoil.scene._base import (
     Vec3,
     reject,
 )
+from viscoil.scene.channels import Made
 
 MeshFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "path"})]
 
@@ -37,7 +38,7 @@ class Rotation(Model):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        reject("Rotation", _zero_vector("axis", self.axis))
+        reject("Rotation", zero_vector("axis", self.axis))
         return self
 
 
@@ -54,9 +55,7 @@ class Keyframe(Model):
     """Size relative to the initial one."""
 
 
-class _FluidBase(Model):
-    material: str
-    """Name of a table under [materials], or of a preset."""
+class _FluidBase(Made):
     center: Vec3
     """Centre of the shape, m."""
     rotation: Rotation | None = None
@@ -133,9 +132,7 @@ Fluid = Annotated[
 ]
 
 
-class _EmitterBase(Model):
-    material: str
-    """Name of a table under [materials], or of a preset."""
+class _EmitterBase(Made):
     center: Vec3
     """Centre of the nozzle, m."""
     direction: Vec3
@@ -153,7 +150,7 @@ class _EmitterBase(Model):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = _zero_vector("direction", self.direction)
+        problems = zero_vector("direction", self.direction)
         if (self.speed is None) == (self.flow_rate is None):
             problems.append(((), exactly_one("speed", "flow_rate", self.speed is None), None))
         if self.stop is not None and self.stop <= self.start:
@@ -197,10 +194,18 @@ class _ColliderBase(Model):
     """How poses between keyframes are found: along straight lines, or along a smooth curve."""
     visible: Switch = True
     """Whether the preview draws it."""
+    temperature: NonNegative | None = None
+    """Temperature that the solid keeps, K; without it no heat passes its surface."""
+    heat_transfer: NonNegative | None = None
+    """Heat that passes between the solid and fluid that touches it, W/(m² K); 500 unless given."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        reject("Collider", [*_friction_problems(self), *_motion_problems(self.motion)])
+        problems = [*_friction_problems(self), *_motion_problems(self.motion)]
+        if self.temperature is None and self.heat_transfer is not None:
+            text = "needs temperature beside it: add it"
+            problems.append((("heat_transfer",), text, self.heat_transfer))
+        reject("Collider", problems)
         return self
 
 
@@ -233,7 +238,7 @@ class PlaneCollider(_ColliderBase):
 
     @model_validator(mode="after")
     def _check_normal(self) -> Self:
-        reject("PlaneCollider", _zero_vector("normal", self.normal))
+        reject("PlaneCollider", zero_vector("normal", self.normal))
         return self
 
 
@@ -355,7 +360,8 @@ Collider = Annotated[
 ]
 
 
-def _zero_vector(key: str, vector: Vec3) -> list[Problem]:
+def zero_vector(key: str, vector: Vec3) -> list[Problem]:
+    """The problem with a direction that has no length, if it has none."""
     if any(vector):
         return []
     return [((key,), "must not be the zero vector, because it gives a direction", vector)]

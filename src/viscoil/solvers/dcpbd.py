@@ -15,6 +15,7 @@ Where it deviates from the paper, and why:
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import quadrants as qd
 
@@ -35,6 +36,10 @@ from viscoil.solvers.projections import (
 from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
 from viscoil.timing import PhaseClock
+
+if TYPE_CHECKING:
+    from viscoil.fields.force_fields import ForceFields
+    from viscoil.heat.heat import Heat
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,10 @@ class DCPBD:
         boundary: Boundary,
         gravity: tuple[float, float, float],
         dt: float,
+        fields: "ForceFields | None" = None,
+        heat: "Heat | None" = None,
     ) -> StepReport:
-        """Algorithm 2."""
+        """Algorithm 2; `fields` act on velocities together with gravity, `heat` softens materials."""
         self.scale.dt = dt
         materials.update(dt)
         with self.clock("neighbors"):
@@ -92,9 +99,17 @@ class DCPBD:
         if particles.count == 0:  # all of them were dead
             return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)
+        if heat is not None:
+            heat.soften(c, particles)
         with self.clock("prepare"):
             self._prepare(c)
-        _accelerate(c.n, dt, *gravity, c.unknowns)
+        if heat is not None:
+            with self.clock("heat"):
+                heat.flow(c, particles)
+        if fields is None:
+            _accelerate(c.n, dt, *gravity, c.unknowns)
+        else:
+            fields.act(c, gravity, dt)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         with self.clock("position projection"):
@@ -110,7 +125,7 @@ class DCPBD:
         unknowns = self._workspace.unknowns(particles)
         return StepContext(
             particles.count, self.neighbors.is_periodic, self.scale, materials, fluid, unknowns,
-            boundary,
+            boundary, self.kind,
         )  # fmt: skip
 
     def _prepare(self, c: StepContext) -> None:

@@ -42,17 +42,28 @@ def bend_length(scale: Scale) -> qd.f32:
 
 
 @qd.func
+def compliance(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec3:
+    """a of particle i, 1/Pa, against normal, shear and mean stress: its material's, by its softness."""
+    m = fluid.material[i]
+    return fluid.softness[i] * vec3(
+        materials.normal_compliance[m],
+        materials.shear_compliance[m],
+        materials.volume_compliance[m],
+    )
+
+
+@qd.func
 def comply(stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
 
     A floor keeps the system definite when a material has no compliance.
     """
-    m = fluid.material[i]
     floor = 1e-5 * fluid.diagonal[i]
-    normal = materials.normal_compliance[m] + floor
-    shear = materials.shear_compliance[m] + floor
+    a = compliance(materials, fluid, i)
+    normal = a[0] + floor
+    shear = a[1] + floor
     mean = (stress[0] + stress[1] + stress[2]) / 3.0
-    volume = (materials.volume_compliance[m] + floor - normal) * mean
+    volume = (a[2] + floor - normal) * mean
     return vec6(normal, normal, normal, shear, shear, shear) * stress + volume * identity()
 
 
@@ -63,7 +74,7 @@ def recovery(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
     A material so stiff that it springs back within a step turns every error of Q into a velocity;
     undoing a part of it at a time keeps it stable (Baumgarte). At a = D it costs 0.8 % of the modulus.
     """
-    slack = 100.0 * materials.normal_compliance[fluid.material[i]] + 1e-30
+    slack = 100.0 * compliance(materials, fluid, i)[0] + 1e-30
     return (slack + 0.2 * fluid.diagonal[i]) / (slack + fluid.diagonal[i])
 
 
@@ -73,7 +84,7 @@ def leak(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
 
     Without compliance Q − I is nothing but what iterations left undone, and must not pile up.
     """
-    slack = 1e4 * materials.normal_compliance[fluid.material[i]] + 1e-30
+    slack = 1e4 * compliance(materials, fluid, i)[0] + 1e-30
     share = fluid.diagonal[i] / (slack + fluid.diagonal[i])
     return 0.1 * share * share
 
@@ -105,18 +116,18 @@ def constraint(
 @qd.func
 def precondition(r: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
-    m = fluid.material[i]
     d = fluid.diagonal[i] + 1e-30
-    normal = 1.0 / (d + materials.normal_compliance[m])
-    shear = 1.0 / (d + materials.shear_compliance[m])
+    a = compliance(materials, fluid, i)
+    normal = 1.0 / (d + a[0])
+    shear = 1.0 / (d + a[1])
     mean = (r[0] + r[1] + r[2]) / 3.0
-    volume = (1.0 / (d + materials.volume_compliance[m]) - normal) * mean
+    volume = (1.0 / (d + a[2]) - normal) * mean
     return vec6(normal, normal, normal, shear, shear, shear) * r + volume * identity()
 
 
 @qd.func
 def bend_compliance(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
-    return materials.shear_compliance[fluid.material[i]] + 1e-5 * fluid.bend_diagonal[i]
+    return compliance(materials, fluid, i)[1] + 1e-5 * fluid.bend_diagonal[i]
 
 
 @qd.func
@@ -232,7 +243,7 @@ def _prepare_gradients(
             correction = vec6(0.0)
         fluid.correction[i] = correction
         if double_dot(correction, correction) > 0.0:
-            slack = 0.1 * materials.normal_compliance[fluid.material[i]]
+            slack = 0.1 * compliance(materials, fluid, i)[0]
             fluid.firmness[i] = fluid.diagonal[i] / (fluid.diagonal[i] + slack)
         fluid.lean[i] = times_vector(correction, total) / scale.volume
 

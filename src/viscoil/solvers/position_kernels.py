@@ -23,7 +23,7 @@ from viscoil.solvers.density_kernels import (
     recall_pressure,
     trusted,
 )
-from viscoil.solvers.operators import gradient, leak, stress_force
+from viscoil.solvers.operators import compliance, gradient, leak, stress_force
 from viscoil.solvers.relaxation import jacobi_update, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -202,6 +202,6 @@ def update_conformation(
         unknowns.stress[i] = congruence(turn, kept)
         # c⁰ + e, taken from the bend that it causes: what the iterations left undone is not remembered
         curvature = (1.0 - materials.memory[m]) * fluid.curvature[i]
-        curvature += materials.shear_compliance[m] * unknowns.bend[i]
+        curvature += compliance(materials, fluid, i)[1] * unknowns.bend[i]
         fluid.curvature[i] = relaxation * (turn @ curvature)
         unknowns.bend[i] = turn @ unknowns.bend[i]

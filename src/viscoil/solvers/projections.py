@@ -34,6 +34,7 @@ class StepContext:
     fluid: Fluid
     unknowns: Unknowns
     boundary: Boundary
+    smoothing: Smoothing
 
 
 @dataclass(frozen=True)

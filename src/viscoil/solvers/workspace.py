@@ -29,6 +29,7 @@ class Fluid:
     bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
     diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
     inverse_mass: Floats  # 1/kg
+    softness: Floats  # what heat makes of the material's compliance: a factor, 1 without
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     wall: Ints  # index of the particle's contact, -1 away from walls
 
@@ -65,6 +66,8 @@ BORROWED = {
     "compression": ChannelKind("f32", 1),
     "wall": ChannelKind("i32", 1),
 }
+# Arrays that hold something else than 0 until somebody writes them.
+FILLED = {"softness": 1.0}
 # Arrays that serve the position projection alone, in the place of one of the velocity projection.
 SHARED = {"shift": "bend_direction", "tally": "bend_residual"}
 
@@ -117,6 +120,7 @@ class Workspace:
             return particles.spare(BORROWED[name])
         if name not in self._arrays:
             self._arrays[name] = _allocate(field.type, self._capacity)
+            self._arrays[name].fill(FILLED.get(name, 0))
         return self._arrays[name]
 
 

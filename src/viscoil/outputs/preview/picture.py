@@ -46,13 +46,23 @@ def _field(snapshot: Snapshot, camera: Camera) -> Field:
     seen = np.all(np.abs(offset) < VIEW_LIMIT * camera.radius, axis=1)
     if not seen.any():
         return empty_field()
+    return build_field(position[seen], _paint(snapshot, seen), snapshot.spacing)
+
+
+def _paint(snapshot: Snapshot, seen: Array) -> Array:
+    """Red, green, blue and transmission of the particles that are seen; one row if all are alike."""
     looks = np.array([(*look.color, look.transmission) for look in snapshot.materials])
     paint = looks[:1]
     if len(looks) > 1:
         material = np.asarray(snapshot.channels["material"])[seen]
         first = material[0]
         paint = looks[first : first + 1] if np.all(material == first) else looks[material]
-    return build_field(position[seen], paint, snapshot.spacing)
+    if "color" in snapshot.channels:
+        color = np.asarray(snapshot.channels["color"], dtype=np.float64)[seen]
+        clear = np.broadcast_to(paint[:, 3:], (len(color), 1))
+        paint = np.hstack([color, clear])
+        paint = paint[:1] if np.all(paint == paint[0]) else paint
+    return np.asarray(paint)
 
 
 def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:

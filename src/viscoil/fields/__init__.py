@@ -1,0 +1,1 @@
+"""Force fields: accelerations, winds, whirls, turbulence, pulls and drag on the free velocities."""
