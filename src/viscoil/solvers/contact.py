@@ -1,7 +1,7 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Walls and nozzles inside the projections.
 
-A particle is a ball of diameter d: it touches a wall at the distance d/2. Those near a wall, and
+A particle is a ball of the diameter of its spacing d: it touches a wall at the distance d/2. Those near a wall, and
 those driven inside a nozzle, are collected into a short list once per step, so that contact costs
 nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast body
 would pile several layers of particles onto a wall in one step.
@@ -23,8 +23,9 @@ from viscoil.colliders.primitives import Contact
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
 from viscoil.emitters import EmitterFrame
-from viscoil.neighbors import PairList, Period, separation
+from viscoil.neighbors import separation
 from viscoil.reductions import block_count, exclusive_scan
+from viscoil.solvers.resolution import pair_size, spacing_of, support_of
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid
 
@@ -73,6 +74,7 @@ class Contacts:
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
+    spacing: Floats  # d of the particle, m
 
 
 @qd.func
@@ -123,14 +125,14 @@ def _mark(
     n: qd.i32,
     scale: Scale,
     walls: Walls,
-    position: Vec3s,
+    fluid: Fluid,
     velocity: Vec3s,
     marks: Ints,
 ):
     for i in range(n):
-        x = position[i]
-        reach = scale.support + scale.dt * velocity[i].norm()
-        near = nozzle_of(walls, 0.5 * scale.spacing, x) >= 0
+        x = fluid.position[i]
+        reach = support_of(scale, fluid, i) + scale.dt * velocity[i].norm()
+        near = nozzle_of(walls, 0.5 * spacing_of(scale, fluid, i), x) >= 0
         for k in range(walls.count):
             if distance_and_normal(walls.colliders, k, x)[3] < reach:
                 near = True
@@ -142,19 +144,20 @@ def _collect(
     n: qd.i32,
     scale: Scale,
     walls: Walls,
-    position: Vec3s,
+    fluid: Fluid,
     offsets: Ints,
-    wall: Ints,
     contacts: Contacts,
 ):
     """Fills the list from the offsets, which are the scanned marks."""
     for i in range(n):
         c = offsets[i]
-        wall[i] = -1
+        fluid.wall[i] = -1
         if offsets[i + 1] > c:
-            wall[i] = c
-            nozzle = nozzle_of(walls, 0.5 * scale.spacing, position[i])
+            fluid.wall[i] = c
+            spacing = spacing_of(scale, fluid, i)
+            nozzle = nozzle_of(walls, 0.5 * spacing, fluid.position[i])
             contacts.particle[c] = i
+            contacts.spacing[c] = spacing
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
             contacts.normal[c] = vec3(0.0)
@@ -167,9 +170,7 @@ def _find_shields(
     periodic: qd.template(),
     scale: Scale,
     walls: Walls,
-    pairs: PairList,
-    period: Period,
-    position: Vec3s,
+    fluid: Fluid,
     contacts: Contacts,
 ):
     """A particle is shielded if it does not touch the wall and another is between them."""
@@ -177,28 +178,30 @@ def _find_shields(
         i = contacts.particle[c]
         nearest = vec4(0.0, 0.0, 0.0, 1e30)
         for k in range(walls.count):
-            at = distance_and_normal(walls.colliders, k, position[i])
+            at = distance_and_normal(walls.colliders, k, fluid.position[i])
             if at[3] < nearest[3]:
                 nearest = at
         n = vec3(nearest[0], nearest[1], nearest[2])
         shielded = 0
-        if nearest[3] > scale.spacing:
-            for k in range(pairs.start[i], pairs.start[i + 1]):
-                x = separation(periodic, period, position[i], position[pairs.neighbor[k]])
-                if x.dot(n) > 0.7 * x.norm() and x.norm() < 1.5 * scale.spacing:
+        if nearest[3] > contacts.spacing[c]:
+            for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+                j = fluid.pairs.neighbor[k]
+                x = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
+                reach = 1.5 * pair_size(scale, fluid, i, j) * scale.spacing
+                if x.dot(n) > 0.7 * x.norm() and x.norm() < reach:
                     shielded = 1
         contacts.shielded[c] = shielded
         contacts.height[c] = nearest[3]
 
 
 @qd.func
-def resting_distance(scale: Scale, height: qd.f32) -> qd.f32:
+def resting_distance(spacing: qd.f32, height: qd.f32) -> qd.f32:
     """How near to a wall a particle may come: d/2, and a little more the higher it was.
 
     When several layers are about to cross a wall in one step they keep their order instead of
     landing on top of each other.
     """
-    return 0.5 * scale.spacing + 0.05 * qd.max(height - 0.5 * scale.spacing, 0.0)
+    return 0.5 * spacing + 0.05 * qd.max(height - 0.5 * spacing, 0.0)
 
 
 @qd.func
@@ -266,8 +269,8 @@ def constrain_velocities(
         else:
             for k in range(walls.count):
                 predicted = position[i] + scale.dt * u
-                at = wall_ahead(walls.colliders, k, scale.spacing, position[i], predicted)
-                gap = at[3] - resting_distance(scale, contacts.height[c])
+                at = wall_ahead(walls.colliders, k, contacts.spacing[c], position[i], predicted)
+                gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
                 if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
                     if -gap > push:
@@ -317,12 +320,12 @@ def push_out(
         out = position[i] + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
     else:
         for k in range(walls.count):
-            at = wall_ahead(walls.colliders, k, scale.spacing, position[i], out)
-            gap = at[3] - resting_distance(scale, contacts.height[c])
+            at = wall_ahead(walls.colliders, k, contacts.spacing[c], position[i], out)
+            gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
             kind = walls.colliders.contact[k]
             touching = 0.0
             if kind == Contact.STICKY:
-                touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
+                touching = 0.02 * contacts.spacing[c]  # a stuck layer stays stuck while it breathes
             if gap < touching:
                 n = vec3(at[0], at[1], at[2])
                 inward = qd.min(shifted.dot(n), 0.0)
@@ -361,19 +364,16 @@ class Boundary:
 
     def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
-        position, wall = fluid.position, fluid.wall
-        if self._marks.shape[0] < wall.shape[0] + 1:
-            self._marks = scalars(qd.i32, wall.shape[0] + 1)
-            self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
-        _mark(n, scale, self.walls, position, velocity, self._marks)
+        room = fluid.wall.shape[0] + 1
+        if self._marks.shape[0] < room:
+            self._marks = scalars(qd.i32, room)
+            self._sums = scalars(qd.i32, block_count(room))
+        _mark(n, scale, self.walls, fluid, velocity, self._marks)
         self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
         if self.contacts.particle.shape[0] < self.count:
             self.contacts = _make_contacts(int(self.count * 1.2))
-        _collect(n, scale, self.walls, position, self._marks, wall, self.contacts)
-        _find_shields(
-            self.count, periodic, scale, self.walls, fluid.pairs, fluid.period, position,
-            self.contacts,
-        )  # fmt: skip
+        _collect(n, scale, self.walls, fluid, self._marks, self.contacts)
+        _find_shields(self.count, periodic, scale, self.walls, fluid, self.contacts)
 
     def constrain_velocities(
         self, scale: Scale, position: Any, velocity: Any, through_stress: bool
@@ -396,6 +396,7 @@ def _make_contacts(count: int) -> Contacts:
         push=scalars(qd.f32, count),
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),
+        spacing=scalars(qd.f32, count),
     )
 
 
