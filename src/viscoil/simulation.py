@@ -25,10 +25,11 @@ from viscoil.compute import Floats, Ints, Vec3s
 from viscoil.diagnostics import Diagnosis, Diagnostics
 from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
+from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
-from viscoil.particles import ChannelKind, Particles
+from viscoil.particles import SIZE, ChannelKind, Particles
 from viscoil.sampling import seed
 from viscoil.scene import Bounds, Material, Scene
 from viscoil.scene.changes import changed_material
@@ -101,7 +102,8 @@ class Simulation:
         self._colliders = ColliderSet(scene.colliders)
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
-        self._neighbors = Neighbors(scene.simulation.periodic)
+        self._sizes = [d / scene.simulation.spacing for d in scene.spacings]
+        self._neighbors = self._make_neighbors()
         self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
         self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
@@ -143,7 +145,9 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
+            dt = next_step(
+                settings, self.time, self.frame, self._diagnosis.max_speed, self.scene.spacings[0]
+            )
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -216,7 +220,7 @@ class Simulation:
         self._diagnosis = self._measure()
         settings = self.scene.simulation
         reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
-        limit = max(reach * settings.spacing / dt, 1e-3)
+        limit = max(reach * self.scene.spacings[0] / dt, 1e-3)
         if self._diagnosis.broken:
             reason = f"{self._diagnosis.broken} particles are no longer at finite places"
         elif self._diagnosis.max_speed > limit:
@@ -273,12 +277,21 @@ class Simulation:
             "milliseconds": self._clock.take(),
         }
 
+    def _make_neighbors(self) -> Neighbors:
+        periodic = self.scene.simulation.periodic
+        return MixedNeighbors(self._sizes, periodic) if self._mixed else Neighbors(periodic)
+
+    @property
+    def _mixed(self) -> bool:
+        """Whether particles have sizes of their own."""
+        return self._sizes != [1.0]
+
     def _make_emitter(self, k: int) -> Emitter:
         settings, spec = self.scene.simulation, self.scene.emitters[k]
         index = self._material_names.index(spec.material)
         # every emitter scatters its particles in its own way
         seed = settings.seed * len(self.scene.emitters) + k
-        return Emitter(spec, index, settings.spacing, self.scene.solver.support, seed)
+        return Emitter(spec, index, self.scene.spacing_of(spec), self.scene.solver.support, seed)
 
     def _emit(self) -> None:
         most = self.scene.simulation.max_particles
@@ -293,6 +306,7 @@ class Simulation:
                         "position": emission.positions,
                         "velocity": emission.velocities,
                         "material": emitter.material_index,
+                        "size": emitter.spacing / self.scene.simulation.spacing,
                         "birth": self.time,
                     }
                 )
@@ -319,12 +333,15 @@ class Simulation:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
         particles = Particles(len(start.position))
+        if self._mixed:
+            particles.add_channel("size", SIZE)
         if len(start.position):
             particles.append(
                 {
                     "position": start.position,
                     "velocity": start.velocity,
                     "material": start.material,
+                    "size": start.size,
                 }
             )
         return particles

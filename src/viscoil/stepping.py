@@ -7,16 +7,27 @@ from viscoil.scene import SimulationSettings
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
 
 
-def next_step(settings: SimulationSettings, time: float, frame: int, max_speed: float) -> float:
-    """Δt in s: an equal share of what is left of the frame, no longer than asked for."""
+def next_step(
+    settings: SimulationSettings,
+    time: float,
+    frame: int,
+    max_speed: float,
+    spacing: float | None = None,
+) -> float:
+    """Δt in s: an equal share of what is left of the frame, no longer than asked for.
+
+    `spacing` (m) is that of the smallest particles, if not the one of the settings.
+    """
     left = (frame + 1) / settings.fps - time
-    longest = settings.time_step or adaptive_step(settings, max_speed)
+    longest = settings.time_step or adaptive_step(settings, max_speed, spacing)
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 
-def adaptive_step(settings: SimulationSettings, max_speed: float) -> float:
+def adaptive_step(
+    settings: SimulationSettings, max_speed: float, spacing: float | None = None
+) -> float:
     """The step in which nothing moves farther than `cfl` spacings, gravity included."""
-    reach = settings.cfl * settings.spacing
+    reach = settings.cfl * (spacing or settings.spacing)
     g = math.hypot(*settings.gravity)
     # u Δt + g Δt² = reach, solved without cancellation
     step = 2.0 * reach / max(max_speed + math.sqrt(max_speed**2 + 4.0 * g * reach), 1e-30)

@@ -55,6 +55,8 @@ class _FluidBase(Model):
     """Name of a table under [materials], or of a preset."""
     center: Vec3
     """Centre of the shape, m."""
+    spacing: Positive | None = None
+    """Particle spacing of this fluid, m; simulation.spacing unless given."""
     rotation: Rotation | None = None
     """Turn of the shape and of its particle lattice about the centre."""
     velocity: Vec3 = ZERO
@@ -118,6 +120,8 @@ class _EmitterBase(Model):
     """Name of a table under [materials], or of a preset."""
     center: Vec3
     """Centre of the nozzle, m."""
+    spacing: Positive | None = None
+    """Particle spacing of the flow, m; simulation.spacing unless given."""
     direction: Vec3
     """Direction of the flow; any length but zero."""
     speed: Positive | None = None
