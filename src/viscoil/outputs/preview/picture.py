@@ -51,7 +51,11 @@ def _field(snapshot: Snapshot, camera: Camera) -> Field:
         material = np.asarray(snapshot.channels["material"])[seen]
         first = material[0]
         paint = looks[first : first + 1] if np.all(material == first) else looks[material]
-    return build_field(position[seen], paint, snapshot.spacing)
+    if "size" not in snapshot.channels:
+        return build_field(position[seen], paint, snapshot.spacing)
+    size = np.asarray(snapshot.channels["size"], dtype=np.float32)[seen]
+    smallest = float(size.min())
+    return build_field(position[seen], paint, smallest * snapshot.spacing, size / smallest)
 
 
 def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:
