@@ -81,7 +81,7 @@ def test_periodic_crowds(period: Period) -> None:
 
 def test_two_lattices_side_by_side() -> None:
     """The usual scene, with rows longer than the first guess and cells at either side of the origin."""
-    fine, coarse = lattice((12, 8, 8), 0.01), lattice((5, 3, 3), 0.03) + [0.14, 0.0, 0.0]
+    fine, coarse = lattice((12, 8, 8), 0.01), lattice((5, 3, 3), 0.03, (0.14, 0.0, 0.0))
     sizes = np.repeat([1.0, 3.0], [len(fine), len(coarse)])
     check(np.concatenate([fine, coarse]), sizes, blur=1e-4)
 
@@ -98,7 +98,8 @@ def test_one_size_is_the_search_for_one_size() -> None:
 
 
 def test_dead_particles_go() -> None:
-    particles = crowd(np.zeros((4, 3)) + [[0.0], [1.0], [2.0], [3.0]], np.array([1.0, 3.0, 1.0, 3.0]))
+    points = np.tile(np.arange(4.0)[:, None], 3)
+    particles = crowd(points, np.array([1.0, 3.0, 1.0, 3.0]))
     write(particles.alive, [1, 0, 0, 1])
     near = MixedNeighbors([1.0, 3.0])
     near.update(particles, RADIUS)
@@ -116,7 +117,7 @@ def test_cost_per_pair() -> None:
 
     Processor time of the best of several, one after the other, so that other processes matter little.
     """
-    fine, coarse = lattice((40, 20, 20), 0.01), lattice((40, 20, 20), 0.03) - [0.0, 0.42, 0.0]
+    fine, coarse = lattice((40, 20, 20), 0.01), lattice((40, 20, 20), 0.03, (0.0, -0.42, 0.0))
     uniform = Particles()
     uniform.append({"position": lattice((80, 20, 20), 0.01)})
     sizes = np.repeat([1.0, 3.0], [len(fine), len(coarse)])

@@ -8,15 +8,15 @@ import pytest
 from numpy.typing import NDArray
 from rigs import SPACING, Rig, jitter, lattice, numbers, tensors
 from test_density import displacements, measure
+from test_preview import D, sample_surface
 
 from viscoil import Scene, Simulation
 from viscoil.compute import write
 from viscoil.constraints.density import smoothing_value
 from viscoil.errors import SceneError
 from viscoil.outputs.frames import FramesOutput, read_frame
-from viscoil.outputs.preview import Camera, render
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import operators, velocity_kernels  # noqa: F401
+from viscoil.solvers import velocity_kernels
 from viscoil.solvers.projections import VelocityProjection
 from viscoil.solvers.tables import make_scale
 
@@ -306,34 +306,25 @@ def uniform() -> Scene:
 
 
 def test_the_preview_draws_each_at_its_size() -> None:
-    """A body of few large particles looks like one of many small ones: as many pixels to 5 %."""
-    pixels = []
-    for spacing in (0.01, 0.03):
-        scene = Scene.model_validate(
-            {
-                "simulation": {"spacing": 0.01, "duration": 0.1},
-                "fluids": [
-                    {
-                        "material": "thick-cream",
-                        "shape": "box",
-                        "spacing": spacing,
-                        "center": [0.0, 0.15, 0.0],
-                        "size": [0.3, 0.3, 0.3],
-                    }
-                ],
-            }
-        )
-        camera = Camera(position=(0.0, 0.15, 1.2), target=(0.0, 0.15, 0.0), radius=0.3)
-        picture = render(Simulation(scene).snapshot(), camera, 160, 120).astype(int)
-        empty = Simulation(scene).snapshot()
-        background = render(_without(empty), camera, 160, 120).astype(int)
-        pixels.append(int((np.abs(picture - background).sum(axis=2) > 60).sum()))
-    assert pixels[1] == pytest.approx(pixels[0], rel=0.05)
+    """Where three lattices side by side have their face at y = 0 the surface is there, too.
 
-
-def _without(snapshot: Any) -> Any:
-    channels = {name: values[:0] for name, values in snapshot.channels.items()}
-    return type(snapshot)(**{**snapshot.__dict__, "channels": channels})
+    To a tenth of the spacing, as where all are alike; a spacing away it is inside or outside.
+    """
+    for ratio in (2.0, 3.0):
+        halves = [
+            lattice((10, 5, 10), s * D, (x, -2.5 * s * D, 0.0))
+            for s, x in ((1.0, -5.0 * D), (ratio, 5.0 * ratio * D))
+        ]
+        size = np.repeat([1.0, ratio], [500, 500]).astype(np.float32)
+        for s, x in ((1.0, -5.0 * D), (ratio, 5.0 * ratio * D)):
+            steps = np.linspace(-0.8, 0.8, 33) * s * D
+            points = np.array([(x, y, 0.0) for y in steps])
+            distance, _ = sample_surface(points, np.concatenate(halves), size)
+            crossing = float(np.interp(0.0, distance, steps))
+            assert (np.diff(distance) > 0.0).all()
+            assert abs(crossing) < 0.1 * s * D
+            # they are counted in the smallest support, which keeps rays from overshooting
+            assert (distance[steps > 0.0] < steps[steps > 0.0] + 0.1 * D).all()
 
 
 def test_spacings_may_differ_by_three() -> None:

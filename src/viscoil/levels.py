@@ -1,4 +1,4 @@
-# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc,index"
 """Neighbours among particles of several sizes: a grid per size, in one sorted list of cells.
 
 Each distinct size is a level with cells of its own support. Particles are sorted by level, then along

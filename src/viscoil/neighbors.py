@@ -13,7 +13,6 @@ image.
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import quadrants as qd

@@ -132,9 +132,7 @@ def _material_indices(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> NDArra
     return np.repeat(np.array(each, dtype=np.int32), [np.count_nonzero(k) for k in kept])
 
 
-def _sizes(
-    scene: Scene, spacings: Sequence[float], kept: Sequence[NDArray[np.bool_]]
-) -> Float32:
+def _sizes(scene: Scene, spacings: Sequence[float], kept: Sequence[NDArray[np.bool_]]) -> Float32:
     each = np.array(spacings, dtype=np.float64) / scene.simulation.spacing
     return np.repeat(each.astype(np.float32), [np.count_nonzero(k) for k in kept])
 

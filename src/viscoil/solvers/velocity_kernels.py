@@ -164,7 +164,9 @@ def respond(
         q = unknowns.bend_direction[i]
         work = double_dot(p, comply(p, materials, fluid, i))
         work += bend_compliance(materials, fluid, i) * q.dot(q)
-        unknowns.term[i] = 2.0 * w.dot(w) / fluid.inverse_mass[i] + volume_of(scale, fluid, i) * work
+        unknowns.term[i] = (
+            2.0 * w.dot(w) / fluid.inverse_mass[i] + volume_of(scale, fluid, i) * work
+        )
     sum_terms(n, unknowns, sums)
 
 

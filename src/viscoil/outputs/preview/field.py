@@ -169,9 +169,7 @@ def device_array(array: Array, dtype: Any) -> Any:
     return out
 
 
-def build_field(
-    position: Array, paint: Array, spacing: float, size: Array | None = None
-) -> Field:
+def build_field(position: Array, paint: Array, spacing: float, size: Array | None = None) -> Field:
     """The surface of particles at `position` (n, 3), n > 0, with rgb and transmission (n, 4).
 
     Where all particles are painted alike, `paint` may have a single row. Particles may have spacings
