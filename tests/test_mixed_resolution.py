@@ -229,6 +229,26 @@ def test_two_resolutions_rest_on_each_other(fine_below: bool) -> None:
     assert upper.min() > 0.04 - 0.015
 
 
+@pytest.mark.parametrize("fine_below", [False, True])
+def test_oil_stays_on_water(fine_below: bool) -> None:
+    """Layers of density 800 on 1000 stay two layers: their centres of mass keep their distance."""
+    table = layered(fine_below).to_dict()
+    table["materials"] = {
+        "oil": {"density": 800.0, "viscosity": 0.05},
+        "water": {"density": 1000.0, "viscosity": 0.0},
+    }
+    table["fluids"][1]["material"] = "oil"
+    simulation = Simulation(Scene.model_validate(table))
+    for _ in range(60):
+        figures = simulation.step()
+    p = simulation.particles
+    oil, y = p["material"] == 0, p["position"][:, 1]
+    assert y[oil].mean() - y[~oil].mean() == pytest.approx(0.04, rel=0.03)
+    assert figures["density_error_mean"] < 0.01
+    mass = 900.0 * 0.08**3
+    assert figures["kinetic_energy"] < 0.5 * mass * 0.01 * 9.81 * 0.08
+
+
 def test_masses_count() -> None:
     """A moving body of both sizes has momentum ρ V u and energy ρ V u²/2."""
     scene = layered()

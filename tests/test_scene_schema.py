@@ -77,7 +77,9 @@ def test_built_in_scene(name: str) -> None:
 
 
 def test_built_in_scenes_are_all_there() -> None:
-    expected = "bounce coiling column cream dam-break honey oil-on-water palette stirring toothpaste"
+    expected = (
+        "bounce coiling column cream dam-break honey oil-on-water palette stirring toothpaste"
+    )
     assert list(builtin_scenes()) == expected.split()
 
 

@@ -3,8 +3,8 @@
 
 A particle is a ball of diameter d, its spacing: it touches a wall at the distance d/2. Those near a
 wall, and those driven inside a nozzle, are collected into a short list once per step, so that contact
-costs nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast body
-would pile several layers of particles onto a wall in one step.
+costs nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast
+body would pile several layers of particles onto a wall in one step.
 
 In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
 where it sticks, the normal one where it slides. A wall never pulls.
