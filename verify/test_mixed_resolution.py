@@ -145,7 +145,7 @@ def test_a_shear_wave_sees_the_same_viscosity(ratio: int) -> None:
     """Viscosity from the decay of a shear wave across both interfaces of a periodic slab.
 
     Half a wave length is coarse, half fine; 48 fine spacings make up the wave, so that the coarse
-    half has 24 or 16 of its own to the wave, where a uniform slab is 1 % and 2 % off.
+    half has 24 or 16 of its own to the wave.
     """
     per_wave, eta, rho, dt = 48, 100.0, 1000.0, 1e-3
     d = 0.01
