@@ -356,6 +356,14 @@ def test_spacings_may_differ_by_three() -> None:
     assert Scene.model_validate(table).spacings == (0.01, 0.03)
 
 
+def test_seven_spacings_are_possible() -> None:
+    table = layered().to_dict()
+    box = table["fluids"][0]
+    table["fluids"] = [box | {"spacing": 0.01 + 0.001 * k} for k in range(8)]
+    with pytest.raises(ValueError, match="has 8 different spacings; 7 are possible"):
+        Scene.model_validate(table)
+
+
 def test_fluids_of_different_spacing_must_not_overlap() -> None:
     """Boxes that touch do not; moved into each other by more than a quarter of the finer, they do."""
     table = layered().to_dict()
