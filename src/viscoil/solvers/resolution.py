@@ -12,8 +12,9 @@ were none.
 The density of i counts neighbour j as (s_j/s_ij)² w(r/h_ij). With the volume of j it would be
 (s_j/s_ij)³ w; the difference is d_ij/d_j. Next to a layer of particles of another size it is the right
 thing: the layer holds d_j of volume per area, but stands, at the distance d_ij, for what a layer of
-particles of the mean size would. Lattices of sizes up to 1:3, (d_i + d_j)/2 apart, then have their rest
-density to 1.3 %, and without it they miss it by 7 %.
+particles of the mean size would. The first layers of lattices of sizes up to 1:3, (d_i + d_j)/2 apart,
+then have their rest density to 1.3 % in the mean (a fine particle above a coarse lattice may be off by
+3 % at 1:3, as it stands); without it they miss it by 7 %.
 """
 
 import quadrants as qd
