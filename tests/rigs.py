@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from viscoil.colliders import ColliderSet
 from viscoil.compute import view, write
+from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
-from viscoil.particles import Particles
+from viscoil.particles import SIZE, Particles
 from viscoil.scene import Collider, Material, SolverSettings
 from viscoil.scene.shapes import PlaneCollider
 from viscoil.solvers.contact import Boundary
@@ -52,11 +53,16 @@ class Rig:
         material: Material = VISCOUS,
         colliders: Sequence[Collider] = (),
         periodic: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        size: ArrayLike | None = None,
         **solver: Any,
     ) -> None:
         self.particles = Particles()
-        self.particles.append({"position": position, "velocity": velocity})
         self.neighbors = Neighbors(periodic)
+        if size is not None:
+            self.particles.add_channel("size", SIZE)
+            self.neighbors = MixedNeighbors(np.unique(np.float32(size)).tolist(), periodic)
+        sizes = 1.0 if size is None else size
+        self.particles.append({"position": position, "velocity": velocity, "size": sizes})
         self.solver = DCPBD(SolverSettings(**solver), SPACING, self.neighbors, PhaseClock())
         self.materials = Materials([material])
         walls = ColliderSet(colliders)

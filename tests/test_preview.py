@@ -139,7 +139,7 @@ def test_a_flat_surface_is_where_it_is(compute):
     assert below.max() < -0.2 * D
 
 
-def sample_surface(points, position):
+def sample_surface(points, position, size=None):
     import quadrants as qd
 
     from viscoil.outputs.preview.field import (
@@ -158,7 +158,7 @@ def sample_surface(points, position):
             n = normal_at(f, x[i])
             out[i] = qd.Vector([n.x, n.y, n.z, distance_at(f, x[i])])
 
-    field = build_field(np.asarray(position, dtype=np.float32), np.ones((1, 4)), D)
+    field = build_field(np.asarray(position, dtype=np.float32), np.ones((1, 4)), D, size)
     out = device_array(np.full((len(points), 4), np.nan, dtype=np.float32), vec4)
     sample(field, device_array(np.asarray(points, dtype=np.float32), vec3), out)
     result = out.to_numpy()

@@ -27,6 +27,8 @@ class Diagnosis:
 def _diagnose(
     n: qd.i32,
     volume: qd.f32,
+    mixed: qd.template(),
+    size: Floats,
     position: Vec3s,
     velocity: Vec3s,
     material: Ints,
@@ -44,6 +46,8 @@ def _diagnose(
             if alive[i] == 0:
                 continue
             m = qd.cast(density[material[i]] * volume, qd.f64)
+            if qd.static(mixed):
+                m *= qd.cast(size[i], qd.f64) ** 3
             x = qd.cast(position[i], qd.f64)
             u = qd.cast(velocity[i], qd.f64)
             square = u.dot(u)
@@ -71,11 +75,13 @@ class Diagnostics:
 
     def __call__(self, particles: Particles, volume: float, density: Any) -> Diagnosis:
         n = particles.count
+        mixed = "size" in particles
+        size = particles.array("size") if mixed else density  # not read if all sizes are 1
         rows = block_count(n)
         if self._sums.shape[0] < rows * QUANTITIES:
             self._sums = scalars(qd.f64, rows * QUANTITIES)
         _diagnose(
-            n, volume, particles.array("position"), particles.array("velocity"),
+            n, volume, mixed, size, particles.array("position"), particles.array("velocity"),
             particles.array("material"), particles.alive, density, self._sums,
         )  # fmt: skip
         table = view(self._sums, rows * QUANTITIES).reshape(rows, QUANTITIES)

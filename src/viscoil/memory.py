@@ -13,10 +13,12 @@ SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 
 def expected_particles(scene: Scene) -> int:
     """Particles at the start, and those that emitters add over the whole run."""
-    d = scene.simulation.spacing
     duration = scene.frames / scene.simulation.fps
-    start = sum(_volume(fluid) for fluid in scene.fluids) / d**3
-    added = sum(_emitted_volume(emitter, duration) for emitter in scene.emitters) / d**3
+    start = sum(_volume(fluid) / scene.spacing_of(fluid) ** 3 for fluid in scene.fluids)
+    added = sum(
+        _emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
+        for emitter in scene.emitters
+    )
     if scene.simulation.max_particles is not None:
         added = min(added, max(scene.simulation.max_particles - start, 0.0))
     return math.ceil(start + added)

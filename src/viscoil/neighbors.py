@@ -13,7 +13,6 @@ image.
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import quadrants as qd
@@ -138,7 +137,7 @@ def _fill_bricks(cells: qd.i32, bricks: qd.i32, grid: CellGrid):
 
 
 @qd.func
-def _wrap_cell(cell: qd.i64, cells: qd.i32) -> qd.i64:
+def wrap_cell(cell: qd.i64, cells: qd.i32) -> qd.i64:
     wrapped = cell
     if cells > 0:
         if cell < origin():
@@ -149,18 +148,18 @@ def _wrap_cell(cell: qd.i64, cells: qd.i32) -> qd.i64:
 
 
 @qd.func
-def _three_cells(cell: qd.i64, periodic: qd.i32):
+def _three_cells(cell: qd.i64, last: qd.i64, periodic: qd.i32):
     """The cells before, at and after `cell` along an axis, spread for a Z-index; -1 off the grid."""
     spread_out = qd.Vector([qd.i64(-1), qd.i64(-1), qd.i64(-1)])
     for k in qd.static(range(3)):
-        near = _wrap_cell(cell + (k - 1), periodic)
-        if near >= 0 and near <= last_cell():
+        near = wrap_cell(cell + (k - 1), periodic)
+        if near >= 0 and near <= last:
             spread_out[k] = spread(near)
     return spread_out
 
 
 @qd.func
-def _find_brick(key: qd.i64, bricks: qd.i32, brick_key: Longs) -> qd.i32:
+def find_brick(key: qd.i64, bricks: qd.i32, brick_key: Longs) -> qd.i32:
     low = 0
     high = bricks
     while low < high:
@@ -187,22 +186,38 @@ def _link_cells(
 ):
     """Finds the occupied cells among the 27 around each."""
     for c in range(cells):
-        key = grid.cell_key[c]
-        home = grid.brick_of[c + 1] - 1
-        along_x = _three_cells(squeeze(key), periodic_x)
-        along_y = _three_cells(squeeze(key >> 1), periodic_y)
-        along_z = _three_cells(squeeze(key >> 2), periodic_z)
-        for o in qd.static(range(27)):
-            kx, ky, kz = along_x[o % 3], along_y[o // 3 % 3], along_z[o // 9]
-            found = -1
-            if qd.min(kx, ky, kz) >= 0:
-                wanted = kx | (ky << 1) | (kz << 2)
-                brick = home
-                if (wanted >> 9) != (key >> 9):
-                    brick = _find_brick(wanted >> 9, bricks, grid.brick_key)
-                if brick >= 0:
-                    found = grid.brick_cells[brick * 512 + qd.cast(wanted & 511, qd.i32)]
-            grid.around[c * 27 + o] = found
+        link_cell(c, bricks, periodic_x, periodic_y, periodic_z, last_cell(), qd.i64(0), grid)
+
+
+@qd.func
+def link_cell(
+    c: qd.i32,
+    bricks: qd.i32,
+    periodic_x: qd.i32,
+    periodic_y: qd.i32,
+    periodic_z: qd.i32,
+    last: qd.i64,
+    common: qd.i64,
+    grid: CellGrid,
+):
+    """The 27 around cell c; `common` are bits above the Z-index that its key shares with theirs."""
+    key = grid.cell_key[c]
+    place = key ^ common
+    home = grid.brick_of[c + 1] - 1
+    along_x = _three_cells(squeeze(place), last, periodic_x)
+    along_y = _three_cells(squeeze(place >> 1), last, periodic_y)
+    along_z = _three_cells(squeeze(place >> 2), last, periodic_z)
+    for o in qd.static(range(27)):
+        kx, ky, kz = along_x[o % 3], along_y[o // 3 % 3], along_z[o // 9]
+        found = -1
+        if qd.min(kx, ky, kz) >= 0:
+            wanted = kx | (ky << 1) | (kz << 2) | common
+            brick = home
+            if (wanted >> 9) != (key >> 9):
+                brick = find_brick(wanted >> 9, bricks, grid.brick_key)
+            if brick >= 0:
+                found = grid.brick_cells[brick * 512 + qd.cast(wanted & 511, qd.i32)]
+        grid.around[c * 27 + o] = found
 
 
 @qd.kernel(fastcache=True)
@@ -237,6 +252,12 @@ def _list_chunk(
                     near = qd.cast(apart.dot(apart) < radius * radius, qd.i32)
                     found += near & qd.cast(j != i, qd.i32)
         pairs.start[i + 1] = found
+    return pack_rows(first, last, width, rows, pairs)
+
+
+@qd.func
+def pack_rows(first: qd.i32, last: qd.i32, width: qd.i32, rows: Ints, pairs: PairList) -> qd.i32:
+    """Makes counts into starts and puts the rows one after the other; returns the longest."""
     longest = 0
     qd.loop_config(serialize=True)
     for i in range(first, last):
@@ -258,9 +279,12 @@ class Neighbors:
         self.period = Period(*periodic)
         self.lengths = periodic
         self.is_periodic = any(length > 0.0 for length in periodic)
+        self.sizes: tuple[float, ...] = (1.0,)
+        """The sizes of particles that it can tell apart."""
         self.pairs = PairList(scalars(i32, 1), scalars(i32, 1))
         self.pair_count = 0
         self._sorter = ZSort()
+        self._periodic_cells = [0, 0, 0]
         self._grid = CellGrid(*(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32)))
         self._sums = scalars(i32, 1)
         self._rows = scalars(i32, CHUNK * ROW_WIDTH)
@@ -268,18 +292,22 @@ class Neighbors:
 
     def update(self, particles: Particles, radius: float) -> None:
         """Drops dead particles, re-sorts the living in memory, lists pairs closer than `radius`."""
-        cell_counts, cells_per_metre = self._layout(radius)
         if self.is_periodic:
             wrap_positions(particles.count, self.period, particles.array("position"))
-        survivors, moved = self._sorter.sort(
-            particles.count, cells_per_metre, particles.array("position"), particles.alive
-        )
+        survivors, moved = self._sort(particles, radius)
         if moved:
             particles.reorder(self._sorter.order, survivors)
         self.pair_count = 0
         if survivors:
-            self._find_cells(survivors, cell_counts)
+            self._find_cells(survivors)
             self._list_pairs(particles, radius)
+
+    def _sort(self, particles: Particles, radius: float) -> tuple[int, bool]:
+        """How many particles live, and whether any has to move."""
+        self._periodic_cells, cells_per_metre = self._layout(radius)
+        return self._sorter.sort(
+            particles.count, cells_per_metre, particles.array("position"), particles.alive
+        )
 
     def _layout(self, radius: float) -> tuple[list[int], list[float]]:
         """Cells per periodic axis (0: open), and cells per metre along each axis."""
@@ -297,7 +325,7 @@ class Neighbors:
         ]
         return counts, per_metre
 
-    def _find_cells(self, n: int, periodic_cells: list[int]) -> None:
+    def _find_cells(self, n: int) -> None:
         grid, keys = self._grid, self._sorter.keys
         if grid.cell_of.shape[0] < n + 1:
             grid.cell_of = scalars(i32, keys.shape[0] + 1)
@@ -318,7 +346,10 @@ class Neighbors:
             grid.brick_key = scalars(i64, room)
             grid.brick_cells = scalars(i32, room * 512)
         _fill_bricks(cells, bricks, grid)
-        _link_cells(cells, bricks, *periodic_cells, grid)
+        self._link(cells, bricks)
+
+    def _link(self, cells: int, bricks: int) -> None:
+        _link_cells(cells, bricks, *self._periodic_cells, self._grid)
 
     def _list_pairs(self, particles: Particles, radius: float) -> None:
         n = particles.count
@@ -327,19 +358,16 @@ class Neighbors:
         if self.pairs.neighbor.shape[0] < n:
             self.pairs.neighbor = scalars(i32, n * FIRST_GUESS)
         for first in range(0, n, CHUNK):
-            self._list_rows(first, min(first + CHUNK, n), radius, particles.array("position"))
+            self._list_rows(first, min(first + CHUNK, n), radius, particles)
         self.pair_count = int(self.pairs.start[n])
         if self.pair_count > self.pairs.neighbor.shape[0]:
             self.pairs.neighbor = scalars(i32, 1)  # frees it before the longer one is made
             self.pairs.neighbor = scalars(i32, int(self.pair_count * HEADROOM))
             self._list_pairs(particles, radius)
 
-    def _list_rows(self, first: int, last: int, radius: float, position: Any) -> None:
+    def _list_rows(self, first: int, last: int, radius: float, particles: Particles) -> None:
         while True:
-            longest = _list_chunk(
-                first, last, self._row_width, radius, self.is_periodic, self.period,
-                position, self._grid, self._rows, self.pairs,
-            )  # fmt: skip
+            longest = self._list_chunk(first, last, radius, particles)
             if longest < self._row_width:
                 return
             if longest > MOST_NEIGHBORS:
@@ -349,6 +377,13 @@ class Neighbors:
                 )
             self._row_width = 2 * longest
             self._rows = scalars(i32, CHUNK * self._row_width)
+
+    def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
+        longest: int = _list_chunk(
+            first, last, self._row_width, radius, self.is_periodic, self.period,
+            particles.array("position"), self._grid, self._rows, self.pairs,
+        )  # fmt: skip
+        return longest
 
     def as_numpy(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """(start, neighbor) for inspection and tests."""

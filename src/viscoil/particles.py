@@ -50,6 +50,9 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
     "bend": ChannelKind("f32", 3, "Pa"),  # what the constraint of its companion transmits
 }
 
+# A channel of scenes of mixed resolution only.
+SIZE = ChannelKind("f32", 1, "1")  # s: spacing of the particle in units of simulation.spacing
+
 IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 
@@ -137,6 +140,7 @@ class Particles:
         rest: dict[str, npt.ArrayLike] = {
             "id": np.arange(self.next_id, self.next_id + added, dtype=np.int32),
             "conformation": np.tile(np.array(IDENTITY6, dtype=np.float32), (added, 1)),
+            "size": np.ones(added, dtype=np.float32),
         }
         for name, kind in self.kinds.items():
             shape = (added,) if kind.width == 1 else (added, kind.width)

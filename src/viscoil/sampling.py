@@ -37,6 +37,8 @@ class Seeding:
     """(n,), index into the scene's materials."""
     fluid: NDArray[np.int32]
     """(n,), index into the scene's fluids, in ascending order."""
+    size: Float32
+    """(n,), spacing of the particle in units of simulation.spacing."""
     notes: list[str] = field(default_factory=list)
     """What the user should know, one sentence each."""
 
@@ -65,12 +67,15 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
     """
     if not scene.fluids and not scene.emitters:
         raise SceneError("the scene has no fluid: add a [[fluids]] or an [[emitters]] table")
-    spacing = scene.simulation.spacing
-    bodies = [lattice(fluid, spacing) for fluid in scene.fluids]
+    spacings = [scene.spacing_of(fluid) for fluid in scene.fluids]
+    bodies = [lattice(fluid, d) for fluid, d in zip(scene.fluids, spacings, strict=True)]
     _reject_thin(scene, [len(position) for position, _ in bodies])
     _reject_overlaps(scene, [position for position, _ in bodies])
     positions = [_wrapped(position, scene) for position, _ in bodies]
-    kept = [colliders.distance(position, 0.0) >= 1e-3 * spacing for position in positions]
+    kept = [
+        colliders.distance(position, 0.0) >= 1e-3 * d
+        for position, d in zip(positions, spacings, strict=True)
+    ]
     if bodies and not scene.emitters and not any(k.any() for k in kept):
         raise SceneError("all fluid lies inside colliders: move the fluids or the colliders apart")
     return Seeding(
@@ -78,6 +83,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
         velocity=_joined([v[k] for (_, v), k in zip(bodies, kept, strict=True)]),
         material=_material_indices(scene, kept),
         fluid=np.repeat(np.arange(len(kept), dtype=np.int32), [int(k.sum()) for k in kept]),
+        size=_sizes(scene, spacings, kept),
         notes=_notes(scene, kept),
     )
 
@@ -88,7 +94,7 @@ def _offsets(fluid: Fluid, spacing: float) -> Float:
     if count > _MOST_PARTICLES:
         raise SceneError(
             f"the {fluid.shape} of {fluid.material} would need {count:.2g} particles: "
-            f"make it smaller or raise simulation.spacing (now {spacing:g} m)"
+            f"make it smaller or raise {_spacing_key(fluid)} (now {spacing:g} m)"
         )
     axes = [centred(length, spacing) for length in _extent(fluid)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) + _middle(fluid)
@@ -144,6 +150,11 @@ def _material_indices(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> NDArra
     return np.repeat(np.array(each, dtype=np.int32), [np.count_nonzero(k) for k in kept])
 
 
+def _sizes(scene: Scene, spacings: Sequence[float], kept: Sequence[NDArray[np.bool_]]) -> Float32:
+    each = np.array(spacings, dtype=np.float64) / scene.simulation.spacing
+    return np.repeat(each.astype(np.float32), [np.count_nonzero(k) for k in kept])
+
+
 def _notes(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> list[str]:
     """A sentence for each fluid that colliders cut into."""
     return [
@@ -160,19 +171,21 @@ def _reject_thin(scene: Scene, counts: Sequence[int]) -> None:
         if count == 0:
             raise SceneError(
                 f"{_label(scene, i)} is too thin to hold a particle: "
-                f"thicken it or lower simulation.spacing (now {scene.simulation.spacing:g} m)"
+                f"thicken it or lower {_spacing_key(scene.fluids[i])} "
+                f"(now {scene.spacing_of(scene.fluids[i]):g} m)"
             )
 
 
 def _reject_overlaps(scene: Scene, bodies: Sequence[Float32]) -> None:
     """Raise if two fluids, or one and its periodic image, overlap."""
-    period, spacing = np.asarray(scene.simulation.periodic), scene.simulation.spacing
+    period = np.asarray(scene.simulation.periodic)
     homes = [
-        _brought_home(fluid, body, period) for fluid, body in zip(scene.fluids, bodies, strict=True)
+        _brought_home(fluid, scene.spacing_of(fluid), body, period)
+        for fluid, body in zip(scene.fluids, bodies, strict=True)
     ]
     for i, j in combinations_with_replacement(range(len(homes)), 2):
         shifts = [s for s in _shifts(period) if i != j or s.any()]
-        if any(_overlap(homes[i], homes[j].shifted(s), spacing) for s in shifts):
+        if any(_overlap(homes[i], homes[j].shifted(s)) for s in shifts):
             raise SceneError(_overlap_message(scene, i, j))
 
 
@@ -189,6 +202,7 @@ class _Body(NamedTuple):
     """A fluid at one of its periodic places."""
 
     fluid: Fluid
+    spacing: float
     center: Float
     points: Float
 
@@ -204,11 +218,11 @@ class _Body(NamedTuple):
         return np.asarray(np.minimum(faces, _curved_depth(self.fluid, p)))
 
 
-def _brought_home(fluid: Fluid, points: Float32, period: Float) -> _Body:
+def _brought_home(fluid: Fluid, spacing: float, points: Float32, period: Float) -> _Body:
     """The fluid shifted as a whole so that its centre lies in the periodic box."""
     center = np.asarray(fluid.center)
     whole = np.floor(center / np.where(period > 0.0, period, np.inf))
-    return _Body(fluid, center, points.astype(np.float64)).shifted(-whole * period)
+    return _Body(fluid, spacing, center, points.astype(np.float64)).shifted(-whole * period)
 
 
 def _shifts(period: Float) -> Iterator[Float]:
@@ -217,24 +231,28 @@ def _shifts(period: Float) -> Iterator[Float]:
         yield np.array(images) * period
 
 
-def _overlap(a: _Body, b: _Body, spacing: float) -> bool:
+def _overlap(a: _Body, b: _Body) -> bool:
     """Whether points come closer than d / 2, or lie deeper than d / 4 in the other shape.
 
-    The first alone would miss lattices that interlock, the second those of thin shapes.
+    The first alone would miss lattices that interlock, the second those of thin shapes. Between
+    different spacings the first d is their mean, the second the smaller one.
     """
-    low = np.maximum(a.points.min(axis=0), b.points.min(axis=0)) - 0.5 * spacing
-    high = np.minimum(a.points.max(axis=0), b.points.max(axis=0)) + 0.5 * spacing
+    if a.spacing < b.spacing:
+        a, b = b, a
+    reach = 0.25 * (a.spacing + b.spacing)
+    low = np.maximum(a.points.min(axis=0), b.points.min(axis=0)) - reach
+    high = np.minimum(a.points.max(axis=0), b.points.max(axis=0)) + reach
     near_a, near_b = (p[((p >= low) & (p <= high)).all(axis=1)] for p in (a.points, b.points))
-    deep = 0.25 * spacing
+    deep = 0.25 * b.spacing
     if (b.depth(near_a) > deep).any() or (a.depth(near_b) > deep).any():
         return True
-    return bool(len(near_a) and len(near_b)) and _too_close(near_a, near_b, 0.5 * spacing)
+    return bool(len(near_a) and len(near_b)) and _too_close(near_a, near_b, reach)
 
 
 def _too_close(a: Float, b: Float, reach: float) -> bool:
-    """Whether points of lattices of twice the spacing `reach` come closer than `reach`."""
+    """Whether points of two lattices, that of `a` at least 2 `reach` wide, come closer than `reach`."""
     low, high = np.minimum(a.min(axis=0), b.min(axis=0)), np.maximum(a.max(axis=0), b.max(axis=0))
-    # Cells of half a spacing hold at most one point of a lattice: their diagonal is 0.87 d.
+    # Cells of half a spacing hold at most one point of `a`: their diagonal is 0.87 d.
     cells = np.ceil((high - low) / reach).astype(np.int64) + 3
     key_a, key_b = (
         _pack(np.floor((points - low) / reach).astype(np.int64) + 1, cells) for points in (a, b)
@@ -267,6 +285,11 @@ def _wrapped(position: Float32, scene: Scene) -> Float32:
             # A tiny negative coordinate rounds up to L itself.
             position[:, axis] = np.where(inside < np.float32(length), inside, 0.0)
     return position
+
+
+def _spacing_key(fluid: Fluid) -> str:
+    """What sets the spacing of a fluid."""
+    return "simulation.spacing" if fluid.spacing is None else "its spacing"
 
 
 def _label(scene: Scene, index: int) -> str:

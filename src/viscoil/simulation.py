@@ -25,10 +25,11 @@ from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.fields.force_fields import ForceFields
 from viscoil.heat.heat import Heat
+from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
-from viscoil.particles import ChannelKind, Particles
+from viscoil.particles import SIZE, ChannelKind, Particles
 from viscoil.removal import Removal
 from viscoil.sampling import seed
 from viscoil.scene import Material, Scene
@@ -78,7 +79,8 @@ class Simulation:
         self._colliders = ColliderSet(scene.colliders, scene.simulation.spacing)
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
-        self._neighbors = Neighbors(scene.simulation.periodic)
+        self._sizes = [d / scene.simulation.spacing for d in scene.spacings]
+        self._neighbors = self._make_neighbors()
         self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
         self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
@@ -127,7 +129,8 @@ class Simulation:
         settings = self.scene.simulation
         if dt is None:
             drive = self._fields.drive(self.time, settings.max_time_step)
-            dt = next_step(settings, self.time, self.frame, self._max_speed(), drive)
+            finest = self.scene.spacings[0]
+            dt = next_step(settings, self.time, self.frame, self._max_speed(), drive, finest)
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -208,7 +211,7 @@ class Simulation:
         self._diagnosis = self._measure()
         settings = self.scene.simulation
         reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
-        limit = max(reach * settings.spacing / dt, 1e-3)
+        limit = max(reach * self.scene.spacings[0] / dt, 1e-3)
         if self._diagnosis.broken:
             reason = f"{self._diagnosis.broken} particles are no longer at finite places"
         elif self._diagnosis.max_speed > limit:
@@ -265,12 +268,21 @@ class Simulation:
             "milliseconds": self._clock.take(),
         }
 
+    def _make_neighbors(self) -> Neighbors:
+        periodic = self.scene.simulation.periodic
+        return MixedNeighbors(self._sizes, periodic) if self._mixed else Neighbors(periodic)
+
+    @property
+    def _mixed(self) -> bool:
+        """Whether particles have sizes of their own."""
+        return self._sizes != [1.0]
+
     def _make_emitter(self, k: int) -> Emitter:
         settings, spec = self.scene.simulation, self.scene.emitters[k]
         index = self._material_names.index(spec.material)
         # every emitter scatters its particles in its own way
         seed = settings.seed * len(self.scene.emitters) + k
-        return Emitter(spec, index, settings.spacing, self.scene.solver.support, seed)
+        return Emitter(spec, index, self.scene.spacing_of(spec), self.scene.solver.support, seed)
 
     def _emit(self) -> None:
         most = self.scene.simulation.max_particles
@@ -286,6 +298,7 @@ class Simulation:
                         "position": emission.positions,
                         "velocity": emission.velocities,
                         "material": emitter.material_index,
+                        "size": emitter.spacing / self.scene.simulation.spacing,
                         "birth": self.time,
                         **self._channels.of(
                             self.scene.emitters[k], np.arange(first, first + count)
@@ -309,6 +322,8 @@ class Simulation:
         self.notes += start.notes
         particles = Particles(len(start.position))
         self._channels.add_to(particles)
+        if self._mixed:
+            particles.add_channel("size", SIZE)
         if len(start.position):
             particles.append(
                 {
@@ -316,6 +331,7 @@ class Simulation:
                     "velocity": start.velocity,
                     "material": start.material,
                     **self._channels.of_fluids(start.fluid),
+                    "size": start.size,
                 }
             )
         return particles

@@ -23,10 +23,14 @@ def next_step(
     frame: int,
     max_speed: float,
     drive: Drive | None = None,
+    spacing: float | None = None,
 ) -> float:
-    """Δt in s: an equal share of what is left of the frame, no longer than asked for."""
+    """Δt in s: an equal share of what is left of the frame, no longer than asked for.
+
+    `spacing` (m) is that of the smallest particles, if not the one of the settings.
+    """
     left = (frame + 1) / settings.fps - time
-    longest = settings.time_step or adaptive_step(settings, max_speed, drive)
+    longest = settings.time_step or adaptive_step(settings, max_speed, drive, spacing)
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 
@@ -37,7 +41,10 @@ def overlap(start: float, stop: float | None, time: float, dt: float) -> float:
 
 
 def adaptive_step(
-    settings: SimulationSettings, max_speed: float, drive: Drive | None = None
+    settings: SimulationSettings,
+    max_speed: float,
+    drive: Drive | None = None,
+    spacing: float | None = None,
 ) -> float:
     """The step in which nothing moves farther than `cfl` spacings, gravity and fields included.
 
@@ -45,7 +52,7 @@ def adaptive_step(
     allows for the longer step.
     """
     drive = drive or Drive()
-    reach = settings.cfl * settings.spacing
+    reach = settings.cfl * (spacing or settings.spacing)
     g = math.hypot(*settings.gravity) + drive.acceleration
     pushed = _step_over(reach, max_speed, g + drive.drag)
     carried = _step_over(reach, max(max_speed, drive.wind), g)

@@ -170,7 +170,8 @@ class ZSort:
     def __init__(self) -> None:
         self._capacity = 0
 
-    def _reserve(self, capacity: int) -> None:
+    def reserve(self, capacity: int) -> None:
+        """Makes room for the keys of `capacity` particles."""
         if capacity <= self._capacity:
             return
         self._capacity = capacity
@@ -193,15 +194,21 @@ class ZSort:
         """
         if n == 0:
             return 0, False
-        self._reserve(position.shape[0])
+        self.reserve(position.shape[0])
         _make_keys(n, *cells_per_metre, position, alive, self.keys, self.order)
+        return self.sort_keys(n)
+
+    def sort_keys(self, n: int) -> tuple[int, bool]:
+        """The same for n > 0 particles whose `keys` and `order` (0, 1, 2...) are already made."""
         _survey(n, self.keys, self._bits, self._dead, self._descents)
         _survey_total(block_count(n), self._bits, self._dead, self._descents)
         dead = int(self._dead[0])
         if int(self._descents[0]) == 0:
             return n - dead, dead > 0
-        bits = 63 if dead else int(self._bits[0]).bit_length()
-        for shift in range(0, bits, 8):
+        varying = 2**63 - 1 if dead else int(self._bits[0])
+        for shift in range(0, varying.bit_length(), 8):
+            if not varying >> shift & (DIGITS - 1):
+                continue  # all keys agree in this digit
             _count_digits(n, shift, self.keys, self._histogram)
             _scan_histogram(DIGITS * block_count(n), self._histogram)
             _scatter(

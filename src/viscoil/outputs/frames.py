@@ -32,7 +32,9 @@ class FramesOutput:
         if missing:
             known = ", ".join(sorted(snapshot.channels))
             raise RunError(f"the solver has no channel {missing[0]!r}: choose among {known}")
-        arrays = {name: np.asarray(snapshot.channels[name]) for name in self.channels}
+        # without the sizes of particles that differ, `spacing` would mislead
+        names = [*self.channels, *({"size"} & snapshot.channels.keys() - set(self.channels))]
+        arrays = {name: np.asarray(snapshot.channels[name]) for name in names}
         with write_whole(self.folder / frame_name(snapshot.frame, ".npz")) as file:
             np.savez(
                 file,

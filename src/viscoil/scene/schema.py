@@ -24,6 +24,8 @@ DEFAULT_OUTPUTS = (
     OutputSpec(type="preview"),
     OutputSpec(type="video"),
 )
+MOST_APART = 3  # largest particle spacing over the smallest
+MOST_SPACINGS = 7  # as many as the neighbour search has levels
 
 
 class Scene(Model):
@@ -80,6 +82,21 @@ class Scene(Model):
     def _check_names(self) -> Self:
         reject("Scene", name_problems(dict(self)))
         return self
+
+    @model_validator(mode="after")
+    def _check_spacings(self) -> Self:
+        reject("Scene", _spacing_problems(self))
+        return self
+
+    def spacing_of(self, body: Fluid | Emitter) -> float:
+        """Particle spacing of a fluid or emitter, m."""
+        return self.simulation.spacing if body.spacing is None else body.spacing
+
+    @property
+    def spacings(self) -> tuple[float, ...]:
+        """The different particle spacings of fluids and emitters, m, ascending."""
+        found = {self.spacing_of(body) for body in (*self.fluids, *self.emitters)}
+        return tuple(sorted(found)) or (self.simulation.spacing,)
 
     @property
     def name(self) -> str:
@@ -163,6 +180,22 @@ def _material_problems(data: Mapping[str, Any]) -> list[Problem]:
         for place, name, known in named
         if name not in known
     ]
+
+
+def _spacing_problems(scene: Scene) -> list[Problem]:
+    """Resolutions too different, or too many of them, for particles to see each other well."""
+    finest = scene.spacings[0]
+    problems: list[Problem] = []
+    for group in ("fluids", "emitters"):
+        for i, body in enumerate(getattr(scene, group)):
+            spacing = scene.spacing_of(body)
+            if spacing > (MOST_APART + 1e-6) * finest:
+                text = f"must not exceed {MOST_APART} times the smallest in the scene ({finest:g})"
+                problems.append(((group, i, "spacing"), text, spacing))
+    if not problems and len(scene.spacings) > MOST_SPACINGS:
+        text = f"has {len(scene.spacings)} different spacings; {MOST_SPACINGS} are possible"
+        problems.append(((), text, None))
+    return problems
 
 
 def _material_uses(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

@@ -58,6 +58,8 @@ class Keyframe(Model):
 class _FluidBase(Made):
     center: Vec3
     """Centre of the shape, m."""
+    spacing: Positive | None = None
+    """Particle spacing of this fluid, m; simulation.spacing unless given."""
     rotation: Rotation | None = None
     """Turn of the shape and of its particle lattice about the centre."""
     velocity: Vec3 = ZERO
@@ -135,6 +137,8 @@ Fluid = Annotated[
 class _EmitterBase(Made):
     center: Vec3
     """Centre of the nozzle, m."""
+    spacing: Positive | None = None
+    """Particle spacing of the flow, m; simulation.spacing unless given."""
     direction: Vec3
     """Direction of the flow; any length but zero."""
     speed: Positive | None = None

@@ -1,10 +1,10 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Walls and nozzles inside the projections.
 
-A particle is a ball of diameter d: it touches a wall at the distance d/2. Those near a wall, and
-those driven inside a nozzle, are collected into a short list once per step, so that contact costs
-nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast body
-would pile several layers of particles onto a wall in one step.
+A particle is a ball of diameter d, its spacing: it touches a wall at the distance d/2. Those near a
+wall, and those driven inside a nozzle, are collected into a short list once per step, so that contact
+costs nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast
+body would pile several layers of particles onto a wall in one step.
 
 In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
 where it sticks, the normal one where it slides. A wall never pulls.
@@ -29,8 +29,9 @@ from viscoil.colliders.primitives import Contact
 from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
 from viscoil.emitters import EmitterFrame
-from viscoil.neighbors import PairList, Period, separation
+from viscoil.neighbors import separation
 from viscoil.reductions import block_count, exclusive_scan
+from viscoil.solvers.resolution import pair_size, spacing_of, support_of
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid
 
@@ -79,6 +80,7 @@ class Contacts:
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
+    spacing: Floats  # d of the particle, m
 
 
 @qd.func
@@ -129,16 +131,16 @@ def _mark(
     n: qd.i32,
     scale: Scale,
     walls: Walls,
-    position: Vec3s,
+    fluid: Fluid,
     velocity: Vec3s,
     marks: Ints,
 ):
     for i in range(n):
-        x = position[i]
-        near = nozzle_of(walls, 0.5 * scale.spacing, x) >= 0
+        x = fluid.position[i]
+        near = nozzle_of(walls, 0.5 * spacing_of(scale, fluid, i), x) >= 0
         for k in range(walls.count):
             begin = carried(walls.colliders, k, scale.dt, x)
-            reach = scale.support + (x + scale.dt * velocity[i] - begin).norm()
+            reach = support_of(scale, fluid, i) + (x + scale.dt * velocity[i] - begin).norm()
             if distance_and_normal(walls.colliders, k, begin)[3] < reach:
                 near = True
         marks[i] = qd.cast(near, qd.i32)
@@ -149,19 +151,20 @@ def _collect(
     n: qd.i32,
     scale: Scale,
     walls: Walls,
-    position: Vec3s,
+    fluid: Fluid,
     offsets: Ints,
-    wall: Ints,
     contacts: Contacts,
 ):
     """Fills the list from the offsets, which are the scanned marks."""
     for i in range(n):
         c = offsets[i]
-        wall[i] = -1
+        fluid.wall[i] = -1
         if offsets[i + 1] > c:
-            wall[i] = c
-            nozzle = nozzle_of(walls, 0.5 * scale.spacing, position[i])
+            fluid.wall[i] = c
+            spacing = spacing_of(scale, fluid, i)
+            nozzle = nozzle_of(walls, 0.5 * spacing, fluid.position[i])
             contacts.particle[c] = i
+            contacts.spacing[c] = spacing
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
             contacts.normal[c] = vec3(0.0)
@@ -174,9 +177,7 @@ def _find_shields(
     periodic: qd.template(),
     scale: Scale,
     walls: Walls,
-    pairs: PairList,
-    period: Period,
-    position: Vec3s,
+    fluid: Fluid,
     contacts: Contacts,
 ):
     """A particle is shielded if it does not touch the wall and another is between them."""
@@ -184,28 +185,30 @@ def _find_shields(
         i = contacts.particle[c]
         nearest = vec4(0.0, 0.0, 0.0, 1e30)
         for k in range(walls.count):
-            at = distance_and_normal(walls.colliders, k, position[i])
+            at = distance_and_normal(walls.colliders, k, fluid.position[i])
             if at[3] < nearest[3]:
                 nearest = at
         n = vec3(nearest[0], nearest[1], nearest[2])
         shielded = 0
-        if nearest[3] > scale.spacing:
-            for k in range(pairs.start[i], pairs.start[i + 1]):
-                x = separation(periodic, period, position[i], position[pairs.neighbor[k]])
-                if x.dot(n) > 0.7 * x.norm() and x.norm() < 1.5 * scale.spacing:
+        if nearest[3] > contacts.spacing[c]:
+            for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+                j = fluid.pairs.neighbor[k]
+                x = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
+                reach = 1.5 * pair_size(scale, fluid, i, j) * scale.spacing
+                if x.dot(n) > 0.7 * x.norm() and x.norm() < reach:
                     shielded = 1
         contacts.shielded[c] = shielded
         contacts.height[c] = nearest[3]
 
 
 @qd.func
-def resting_distance(scale: Scale, height: qd.f32) -> qd.f32:
+def resting_distance(spacing: qd.f32, height: qd.f32) -> qd.f32:
     """How near to a wall a particle may come: d/2, and a little more the higher it was.
 
     When several layers are about to cross a wall in one step they keep their order instead of
     landing on top of each other.
     """
-    return 0.5 * scale.spacing + 0.05 * qd.max(height - 0.5 * scale.spacing, 0.0)
+    return 0.5 * spacing + 0.05 * qd.max(height - 0.5 * spacing, 0.0)
 
 
 @qd.func
@@ -229,8 +232,7 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
     """What a way meets of collider k: normal and distance at its end, and where it touches first.
 
     The last result is the share of the way until it touches, 2 if it does not; a way that starts
-    inside never does.
-    Steps along the way are as long as the distance allows, and at least `least` (m). One loop for
+    inside never does. Steps along the way are as long as the distance allows, and at least `least` (m). One loop for
     all, because every place that asks for a distance is compiled on its own.
     """
     way = end - start
@@ -263,7 +265,9 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
 
 
 @qd.func
-def wall_ahead(colliders: ColliderArrays, k: qd.i32, scale: Scale, start: vec3, end: vec3):
+def wall_ahead(
+    colliders: ColliderArrays, k: qd.i32, dt: qd.f32, spacing: qd.f32, start: vec3, end: vec3
+):
     """What collider k is to a particle that goes from `start` to `end` in a step.
 
     Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
@@ -271,16 +275,16 @@ def wall_ahead(colliders: ColliderArrays, k: qd.i32, scale: Scale, start: vec3, 
     the nearest side may be the far one of a thin plate. Its way is seen from the collider, which
     may itself have run over the particle.
     """
-    begin = carried(colliders, k, scale.dt, start)
+    begin = carried(colliders, k, dt, start)
     way = end - begin
-    near = 0.05 * scale.spacing
+    near = 0.05 * spacing
     at, touch, share = follow(colliders, k, near, begin, end)
     safe = end
     if share <= 1.0:
         safe = begin + qd.max(share - near / way.norm(), 0.0) * way
         n = vec3(touch[0], touch[1], touch[2])
         turned = n.dot(vec3(at[0], at[1], at[2])) <= 0.0
-        if turned or at[3] < -scale.spacing:
+        if turned or at[3] < -spacing:
             flat = touch[3] + n.dot((1.0 - share) * way)
             at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
     return at, safe
@@ -316,8 +320,10 @@ def constrain_velocities(
         else:
             for k in range(walls.count):
                 predicted = position[i] + scale.dt * u
-                at, _safe = wall_ahead(walls.colliders, k, scale, position[i], predicted)
-                gap = at[3] - resting_distance(scale, contacts.height[c])
+                at, _safe = wall_ahead(
+                    walls.colliders, k, scale.dt, contacts.spacing[c], position[i], predicted
+                )
+                gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
                 if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
                     if -gap > push:
@@ -370,12 +376,14 @@ def push_out(
         # the same one: a second round has the last word, so that nothing leaks.
         for visit in range(2 * walls.count):
             k = visit % walls.count
-            at, safe = wall_ahead(walls.colliders, k, scale, position[i], out)
-            gap = at[3] - resting_distance(scale, contacts.height[c])
+            at, safe = wall_ahead(
+                walls.colliders, k, scale.dt, contacts.spacing[c], position[i], out
+            )
+            gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
             kind = walls.colliders.contact[k]
             touching = 0.0
             if kind == Contact.STICKY:
-                touching = 0.02 * scale.spacing  # a stuck layer stays stuck while it breathes
+                touching = 0.02 * contacts.spacing[c]  # a stuck layer stays stuck while it breathes
             if visit >= walls.count:
                 out = safe
             elif gap < touching:
@@ -417,19 +425,16 @@ class Boundary:
 
     def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
-        position, wall = fluid.position, fluid.wall
-        if self._marks.shape[0] < wall.shape[0] + 1:
-            self._marks = scalars(qd.i32, wall.shape[0] + 1)
-            self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
-        _mark(n, scale, self.walls, position, velocity, self._marks)
+        room = fluid.wall.shape[0] + 1
+        if self._marks.shape[0] < room:
+            self._marks = scalars(qd.i32, room)
+            self._sums = scalars(qd.i32, block_count(room))
+        _mark(n, scale, self.walls, fluid, velocity, self._marks)
         self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
         if self.contacts.particle.shape[0] < self.count:
             self.contacts = _make_contacts(int(self.count * 1.2))
-        _collect(n, scale, self.walls, position, self._marks, wall, self.contacts)
-        _find_shields(
-            self.count, periodic, scale, self.walls, fluid.pairs, fluid.period, position,
-            self.contacts,
-        )  # fmt: skip
+        _collect(n, scale, self.walls, fluid, self._marks, self.contacts)
+        _find_shields(self.count, periodic, scale, self.walls, fluid, self.contacts)
 
     def constrain_velocities(
         self, scale: Scale, position: Any, velocity: Any, through_stress: bool
@@ -452,6 +457,7 @@ def _make_contacts(count: int) -> Contacts:
         push=scalars(qd.f32, count),
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),
+        spacing=scalars(qd.f32, count),
     )
 
 

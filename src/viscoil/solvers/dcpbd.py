@@ -74,7 +74,8 @@ class DCPBD:
     ) -> None:
         self.settings = settings
         self.kind = Smoothing[settings.smoothing.upper()]
-        self.scale = make_scale(spacing, settings.support, self.kind)
+        mixed = neighbors.sizes != (1.0,)
+        self.scale = make_scale(spacing, settings.support, self.kind, mixed)
         self.neighbors = neighbors
         self.clock = clock
         self._workspace = Workspace()

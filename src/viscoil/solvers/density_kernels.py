@@ -16,6 +16,16 @@ from viscoil.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
 from viscoil.solvers.relaxation import sum_terms
+from viscoil.solvers.resolution import (
+    pair_size,
+    pressure_ratio,
+    size_of,
+    slope_share,
+    spacing_of,
+    support_of,
+    value_share,
+    volume_of,
+)
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -79,17 +89,21 @@ def prepare_stiffness(
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, yi, unknowns.trial[j])
             before = separation(periodic, fluid.period, xi, fluid.position[j])
-            approach = qd.max(approach, before.norm() - x.norm())
-            slope = slope_over_q(kind, x.norm() / scale.support)
+            size = pair_size(scale, fluid, i, j)
+            approach = qd.max(approach, (before.norm() - x.norm()) / size)
+            slope = slope_over_q(kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, fluid, i, j)
             arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
             squares += arm.dot(arm) * fluid.inverse_mass[j]
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, scale.support, walls, wall_table)
+            behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
             total += vec3(behind[0], behind[1], behind[2])
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
-        stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
-        unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / 0.35
+        size = size_of(scale, fluid, i)
+        stiffness = qd.max(stiffness, least / (size * size) * fluid.inverse_mass[i])
+        volume = volume_of(scale, fluid, i)
+        unknowns.stiffness[i] = scale.dt * scale.dt * volume * stiffness / 0.35
         unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
     sum_terms(n, unknowns, sums)
     total_blocks(n, sums, progress, Tally.OUTRAN)
@@ -120,10 +134,12 @@ def change_pressure(
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-            kernel_sum += value(kind, x.norm() / scale.support)
+            size = pair_size(scale, fluid, i, j)
+            w = value(kind, x.norm() / (size * scale.support))
+            kernel_sum += value_share(scale, fluid, i, j) * w
         compression = scale.volume * scale.value_scale * kernel_sum - 1.0
         if fluid.wall[i] >= 0:
-            compression += wall_density(yi, scale.support, walls, wall_table)[3]
+            compression += wall_density(yi, support_of(scale, fluid, i), walls, wall_table)[3]
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
@@ -216,8 +232,11 @@ def apply_pressure_change(
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-            slope = slope_over_q(kind, x.norm() / scale.support)
-            step = (own + unknowns.pressure_change[j]) * slope * x
+            size = pair_size(scale, fluid, i, j)
+            slope = slope_over_q(kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, fluid, i, j)
+            other = pressure_ratio(scale, fluid, i, j) * unknowns.pressure_change[j]
+            step = (own + other) * slope * x
             push -= step
             if qd.static(shifting):
                 shift -= fluid.firmness[j] * step
@@ -225,11 +244,11 @@ def apply_pressure_change(
         push *= unit
         shift *= unit
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, scale.support, walls, wall_table)
+            behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
             step = own * vec3(behind[0], behind[1], behind[2])
             push -= step
             shift -= step
-        factor = scale.dt * scale.dt * scale.volume * fluid.inverse_mass[i]
+        factor = scale.dt * scale.dt * volume_of(scale, fluid, i) * fluid.inverse_mass[i]
         unknowns.change[i] = factor * push
         if qd.static(shifting):
             shifted = factor * fluid.firmness[i] * shift
@@ -245,4 +264,5 @@ def trusted(y: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) 
     """
     predicted = fluid.position[i] + scale.dt * unknowns.velocity[i]
     offset = y - predicted
-    return predicted + offset * qd.min(1.0, scale.spacing / qd.max(offset.norm(), 1e-30))
+    reach = spacing_of(scale, fluid, i)
+    return predicted + offset * qd.min(1.0, reach / qd.max(offset.norm(), 1e-30))

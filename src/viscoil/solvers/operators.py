@@ -31,14 +31,15 @@ from viscoil.constraints.symmetric import (
 )
 from viscoil.neighbors import separation
 from viscoil.smoothing import slope_over_q
+from viscoil.solvers.resolution import pair_size, spacing_of, volume_of, weight_share
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
 
 @qd.func
-def bend_length(scale: Scale) -> qd.f32:
+def bend_length(scale: Scale, fluid: Fluid, i: qd.i32) -> qd.f32:
     """b/2 = d/√2, m: gradient and bend of a shear wave on a lattice then make up second differences."""
-    return 0.70710678 * scale.spacing
+    return 0.70710678 * spacing_of(scale, fluid, i)
 
 
 @qd.func
@@ -181,7 +182,8 @@ def prepare(
     material is active, nothing but masses is needed.
     """
     for i in range(n):
-        fluid.inverse_mass[i] = 1.0 / (materials.density[fluid.material[i]] * scale.volume)
+        mass = materials.density[fluid.material[i]] * volume_of(scale, fluid, i)
+        fluid.inverse_mass[i] = 1.0 / mass
         fluid.firmness[i] = 0.0
     if qd.static(active):
         _prepare_gradients(n, kind, periodic, corrected, scale, materials, fluid)
@@ -199,6 +201,7 @@ def _prepare_gradients(
 ):
     for i in range(n):
         xi = fluid.position[i]
+        volume = volume_of(scale, fluid, i)
         moment = vec6(0.0)
         total = vec3(0.0)
         unit = scale.volume * scale.volume * scale.gradient_scale
@@ -207,10 +210,11 @@ def _prepare_gradients(
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
             x = separation(periodic, fluid.period, xi, fluid.position[j])
-            slope = slope_over_q(kind, x.norm() / scale.support)
+            size = pair_size(scale, fluid, i, j)
+            slope = slope_over_q(kind, x.norm() / (size * scale.support))
             fluid.weight[k] = 0.0
             if slope < least:
-                g = unit * slope
+                g = unit * weight_share(scale, fluid, i, j) * slope
                 fluid.pairs.neighbor[k] = fluid.pairs.neighbor[end]
                 fluid.pairs.neighbor[end] = j
                 fluid.weight[end] = g
@@ -220,7 +224,7 @@ def _prepare_gradients(
                     x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
                 )
         fluid.weighty[i] = end
-        correction = invert_moment(-moment / scale.volume, corrected)
+        correction = invert_moment(-moment / volume, corrected)
         own = times_vector(correction, total)
         sum_of_squares = own.dot(own) * fluid.inverse_mass[i]
         tilted_sum = 0.0
@@ -230,13 +234,13 @@ def _prepare_gradients(
             x = separation(periodic, fluid.period, xi, fluid.position[j])
             arm = fluid.weight[k] * times_vector(correction, x)
             sum_of_squares += arm.dot(arm) * fluid.inverse_mass[j]
-            tilted = fluid.weight[k] * (1.0 + own.dot(x) / scale.volume)
+            tilted = fluid.weight[k] * (1.0 + own.dot(x) / volume)
             tilted_sum += tilted
             tilted_squares += tilted * tilted * fluid.inverse_mass[j]
         # the mean over the six unit stresses e of |e v|² is |v|²/3
-        unit = 2.0 * scale.dt * scale.dt / scale.volume
+        unit = 2.0 * scale.dt * scale.dt / volume
         fluid.diagonal[i] = unit / 3.0 * sum_of_squares
-        length = bend_length(scale)
+        length = bend_length(scale, fluid, i)
         tilted_squares += tilted_sum * tilted_sum * fluid.inverse_mass[i]
         fluid.bend_diagonal[i] = unit * length * length * tilted_squares
         if materials.active[fluid.material[i]] == 0:
@@ -245,7 +249,7 @@ def _prepare_gradients(
         if double_dot(correction, correction) > 0.0:
             slack = 0.1 * compliance(materials, fluid, i)[0]
             fluid.firmness[i] = fluid.diagonal[i] / (fluid.diagonal[i] + slack)
-        fluid.lean[i] = times_vector(correction, total) / scale.volume
+        fluid.lean[i] = times_vector(correction, total) / volume
 
 
 @qd.func
@@ -263,8 +267,9 @@ def differences(
         x = separation(periodic, fluid.period, xi, fluid.position[j])
         total += step.outer_product(x)
         plain += step
-    bend = 2.0 * bend_length(scale) / scale.volume * (plain + total @ fluid.lean[i])
-    return total @ to_matrix(fluid.correction[i]) / scale.volume, bend
+    volume = volume_of(scale, fluid, i)
+    bend = 2.0 * bend_length(scale, fluid, i) / volume * (plain + total @ fluid.lean[i])
+    return total @ to_matrix(fluid.correction[i]) / volume, bend
 
 
 @qd.func
@@ -279,7 +284,7 @@ def gradient(
 @qd.func
 def load(stress: vec6, bend: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32):
     """Stores what `stress_force` needs of σ and μ: T = σ K + (b/2) μ ⊗ s, and the pull (b/2) μ."""
-    pull = bend_length(scale) * bend
+    pull = bend_length(scale, fluid, i) * bend
     traction = to_matrix(stress) @ to_matrix(fluid.correction[i])
     unknowns.traction[i] = traction + pull.outer_product(fluid.lean[i])
     unknowns.pull[i] = pull

@@ -7,6 +7,7 @@ from viscoil.compute import Doubles, on_cpu, vec3, vec6
 from viscoil.constraints.symmetric import double_dot
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.solvers.operators import bend_precondition, constraint, load, precondition
+from viscoil.solvers.resolution import volume_of
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -43,7 +44,8 @@ def residual_term(
 ) -> qd.f32:
     """What a particle adds to r·z."""
     strains = double_dot(r, precondition(r, materials, fluid, i))
-    return scale.volume * (strains + e.dot(bend_precondition(e, materials, fluid, i)))
+    bends = e.dot(bend_precondition(e, materials, fluid, i))
+    return volume_of(scale, fluid, i) * (strains + bends)
 
 
 @qd.func

@@ -26,9 +26,14 @@ class Scale:
     value_scale: qd.f32  # W = value_scale · w(q), 1/m³
     gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
     dt: qd.f32  # s
+    # Whether sizes of particles differ (`resolution`). Kernels are compiled for either; the metadata
+    # makes Quadrants keep both in its cache.
+    mixed: qd.template() = dataclasses.field(
+        default=False, metadata={"add_value_to_cache_key": True}
+    )
 
 
-def make_scale(spacing: float, support: float, kind: Smoothing) -> Scale:
+def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = False) -> Scale:
     """Scales for particles of volume d³ on whose cubic lattice Σ V W is exactly one.
 
     The smoothing function is rescaled for that (by less than a percent), and not the mass, so that
@@ -39,7 +44,7 @@ def make_scale(spacing: float, support: float, kind: Smoothing) -> Scale:
     value_scale = 1.0 / (volume * lattice_sums(kind, support)[0])
     calibration = value_scale * radius**3 / kind.value_constant
     gradient_scale = calibration * kind.gradient_constant / radius**5
-    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0)
+    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0, mixed)
 
 
 @dataclasses.dataclass

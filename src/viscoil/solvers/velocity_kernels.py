@@ -25,6 +25,7 @@ from viscoil.solvers.operators import (
     stress_force,
 )
 from viscoil.solvers.relaxation import jacobi_update, residual_term, sum_terms
+from viscoil.solvers.resolution import volume_of
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -100,12 +101,13 @@ def right_side(
         size = qd.f64(0.0)
         along = qd.f64(0.0)
         for i in range(block_begin(block), block_end(block, n)):
+            volume = volume_of(scale, fluid, i)
             b = unknowns.residual[i]
-            size += scale.volume * double_dot(b, precondition(b, materials, fluid, i))
+            size += volume * double_dot(b, precondition(b, materials, fluid, i))
             e = unknowns.bend_residual[i]
-            size += scale.volume * e.dot(bend_precondition(e, materials, fluid, i))
-            along += scale.volume * double_dot(b, unknowns.stress[i])
-            along += scale.volume * e.dot(unknowns.bend[i])
+            size += volume * e.dot(bend_precondition(e, materials, fluid, i))
+            along += volume * double_dot(b, unknowns.stress[i])
+            along += volume * e.dot(unknowns.bend[i])
         sums[2 * block] = size
         sums[2 * block + 1] = along
 
@@ -162,7 +164,9 @@ def respond(
         q = unknowns.bend_direction[i]
         work = double_dot(p, comply(p, materials, fluid, i))
         work += bend_compliance(materials, fluid, i) * q.dot(q)
-        unknowns.term[i] = 2.0 * w.dot(w) / fluid.inverse_mass[i] + scale.volume * work
+        unknowns.term[i] = (
+            2.0 * w.dot(w) / fluid.inverse_mass[i] + volume_of(scale, fluid, i) * work
+        )
     sum_terms(n, unknowns, sums)
 
 

@@ -17,6 +17,7 @@ class Fluid:
 
     position: Vec3s  # x⁰, m
     material: Ints
+    size: Floats  # s: spacing in units of the scene's; a single number where all are 1
     conformation: Vec6s  # Q⁰
     dilation: Floats  # θ⁰: to the mean of strain what Q⁰ − I is to the rest
     curvature: Vec3s  # c⁰: to bends what Q⁰ − I is to strain
@@ -82,6 +83,7 @@ class Workspace:
     def __init__(self) -> None:
         self._capacity = 0
         self._weight: Any = scalars(qd.f32, 1)
+        self._no_sizes: Any = scalars(qd.f32, 1)
         self._arrays: dict[str, Any] = {}
         self._views: dict[type, Any] = {}
 
@@ -114,6 +116,8 @@ class Workspace:
     def _array(self, field: Any, particles: Particles) -> Any:
         """A channel if the particles have one of that name, a borrowed array, or scratch."""
         name = SHARED.get(field.name, field.name)
+        if name == "size":
+            return particles.array(name) if name in particles else self._no_sizes
         if name in STANDARD_CHANNELS:
             return particles.array(name)
         if name in BORROWED:

@@ -10,6 +10,7 @@ CELLS = 8  # cells per block side
 NODES = CELLS + 1  # blocks share their outer nodes by value, so that lookups stay inside a block
 CELL = 0.7  # side of a cell, in particle spacings
 REACH = 1.7  # blocks exist where a particle is nearer than this, in spacings
+LARGE_CELL = 0.43  # least side of a cell in spacings of the largest: a block is wider than 2 REACH
 MAX_MAP = 1 << 22  # places in the dense map of blocks
 MAX_SKIP = 6  # places that a ray may leap at once
 MAX_BLOCKS = 100_000  # about 290 MB of distances
@@ -29,12 +30,16 @@ class Blocks:
     order: Array  # (n,) particles sorted by place
 
 
-def sort_into_blocks(position: Array, spacing: float) -> Blocks:
-    """Bins particles (n, 3) and finds the blocks near them, coarser where there would be many."""
-    reach = REACH * spacing
-    lower = position.min(axis=0).astype(np.float64) - reach
-    upper = position.max(axis=0).astype(np.float64) + reach
-    cell = CELL * spacing
+def sort_into_blocks(position: Array, spacing: float, size: Array | None = None) -> Blocks:
+    """Bins particles (n, 3) and finds the blocks near them, coarser where there would be many.
+
+    Particles may have spacings `size` (n,) times `spacing`, size >= 1.
+    """
+    largest = 1.0 if size is None else float(size.max())
+    reach = REACH * spacing * (1.0 if size is None else size[:, None])
+    lower = position.min(axis=0).astype(np.float64) - REACH * spacing * largest
+    upper = position.max(axis=0).astype(np.float64) + REACH * spacing * largest
+    cell = spacing * max(CELL, LARGE_CELL * largest)
     while True:
         blocks = _blocks_of_cell(position, lower, upper, reach, cell)
         if blocks is not None:
@@ -43,7 +48,7 @@ def sort_into_blocks(position: Array, spacing: float) -> Blocks:
 
 
 def _blocks_of_cell(
-    position: Array, lower: Array, upper: Array, reach: float, cell: float
+    position: Array, lower: Array, upper: Array, reach: Array | float, cell: float
 ) -> Blocks | None:
     """The blocks for one cell size, or nothing if they would be too many."""
     width = CELLS * cell

@@ -7,7 +7,8 @@ point is that to the weighted mean of the particles around it, less a radius. Wi
 (1 - s^2)^3 the mean lies 0.246 supports below the surface of a half space, so that a support of
 2.5 spacings and a radius of 0.62 spacings put a flat surface where it is, half a spacing above its
 outermost particles, and give a lone drop its own volume (4/3 pi 0.62^3 = 1). The method is bad at
-sharp edges, which it rounds by about one spacing.
+sharp edges, which it rounds by about one spacing. Where particles differ in size each has a support
+of its own spacing, and offsets count in units of it: the surface is where their mean is 0.248.
 
 Each block of the grid gathers from its particles in a fixed order, so that the result does not
 depend on the number of threads. Kernels must be pure, so they write the constants 8 (cells per
@@ -91,12 +92,14 @@ def sum_blocks(
     first: qd.i32,
     count: qd.i32,
     painted: qd.i32,
+    sized: qd.i32,
     support: qd.f32,
     frame: qd.types.NDArray[vec3, 1],
     slot: qd.types.NDArray[qd.i32, 3],
     place: qd.types.NDArray[ivec3, 1],
     start: qd.types.NDArray[qd.i32, 1],
     position: qd.types.NDArray[vec3, 1],
+    size: qd.types.NDArray[qd.f32, 1],
     paint: qd.types.NDArray[vec4, 1],
     total: qd.types.NDArray[vec4, 1],
     colors: qd.types.NDArray[vec4, 4],
@@ -125,8 +128,11 @@ def sum_blocks(
                     color = qd.Vector([0.0, 0.0, 0.0, 0.0])
                     if painted == 1:
                         color = paint[p]
+                    reach = support
+                    if sized == 1:
+                        reach *= size[p]
                     add_particle(
-                        position[p], color, corner, frame[1].y, support, b, first + b, painted,
+                        position[p], color, corner, frame[1].y, reach, b, first + b, painted,
                         total, colors,
                     )  # fmt: skip
 
@@ -163,17 +169,18 @@ def device_array(array: Array, dtype: Any) -> Any:
     return out
 
 
-def build_field(position: Array, paint: Array, spacing: float) -> Field:
+def build_field(position: Array, paint: Array, spacing: float, size: Array | None = None) -> Field:
     """The surface of particles at `position` (n, 3), n > 0, with rgb and transmission (n, 4).
 
-    Where all particles are painted alike, `paint` may have a single row.
+    Where all particles are painted alike, `paint` may have a single row. Particles may have spacings
+    `size` (n,) times `spacing`, size >= 1.
     """
-    blocks = sort_into_blocks(position, spacing)
+    blocks = sort_into_blocks(position, spacing, size)
     width = CELLS * blocks.cell
     scale = (width, blocks.cell, spacing)
     frame = np.array([blocks.origin, scale, blocks.lower, blocks.upper], dtype=np.float32)
     shape = blocks.slot.shape
-    share = np.diff(blocks.start).reshape(shape) * (spacing / width) ** 3
+    share = _filled(blocks, size).reshape(shape) * (spacing / width) ** 3
     count, painted = len(blocks.place), len(paint) > 1
     painted_shape = (count, NODES, NODES, NODES) if painted else (1, 1, 1, 1)
     field = Field(
@@ -185,11 +192,26 @@ def build_field(position: Array, paint: Array, spacing: float) -> Field:
     )
     if not painted:
         field.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
-    _fill(field, blocks, position, paint, spacing)
+    _fill(field, blocks, position, paint, spacing, size)
     return field
 
 
-def _fill(field: Field, blocks: Blocks, position: Array, paint: Array, spacing: float) -> None:
+def _filled(blocks: Blocks, size: Array | None) -> Array:
+    """Volume of the particles in each block's place, in those of the smallest."""
+    if size is None:
+        return np.diff(blocks.start)
+    volume = np.concatenate([[0.0], np.cumsum(size[blocks.order].astype(np.float64) ** 3)])
+    return np.asarray(np.diff(volume[blocks.start]))
+
+
+def _fill(
+    field: Field,
+    blocks: Blocks,
+    position: Array,
+    paint: Array,
+    spacing: float,
+    size: Array | None,
+) -> None:
     """Computes distances and colours, some blocks at a time to bound the scratch memory."""
     count, painted = len(blocks.place), len(paint) > 1
     # Cells coarsened to save memory need a support that still spans them.
@@ -198,13 +220,15 @@ def _fill(field: Field, blocks: Blocks, position: Array, paint: Array, spacing: 
     place = device_array(blocks.place, ivec3)
     start = device_array(blocks.start, qd.i32)
     points = device_array(position[blocks.order].astype(np.float32), vec3)
+    sized = size is not None
+    sizes = device_array((np.ones(1) if size is None else size[blocks.order]).astype("f4"), qd.f32)
     paints = device_array((paint[blocks.order] if painted else paint).astype(np.float32), vec4)
     total = qd.ndarray(vec4, shape=(min(count, BLOCKS_PER_PASS) * NODES**3,))
     for first in range(0, count, BLOCKS_PER_PASS):
         n = min(BLOCKS_PER_PASS, count - first)
         sum_blocks(
-            first, n, painted, support, field.frame, field.slot, place, start, points, paints,
-            total, field.paint,
+            first, n, painted, sized, support, field.frame, field.slot, place, start, points,
+            sizes, paints, total, field.paint,
         )  # fmt: skip
         finish_blocks(first, n, painted, support, radius, total, field.distance, field.paint)
 

@@ -46,7 +46,12 @@ def _field(snapshot: Snapshot, camera: Camera) -> Field:
     seen = np.all(np.abs(offset) < VIEW_LIMIT * camera.radius, axis=1)
     if not seen.any():
         return empty_field()
-    return build_field(position[seen], _paint(snapshot, seen), snapshot.spacing)
+    paint = _paint(snapshot, seen)
+    if "size" not in snapshot.channels:
+        return build_field(position[seen], paint, snapshot.spacing)
+    size = np.asarray(snapshot.channels["size"], dtype=np.float32)[seen]
+    smallest = float(size.min())
+    return build_field(position[seen], paint, smallest * snapshot.spacing, size / smallest)
 
 
 def _paint(snapshot: Snapshot, seen: Array) -> Array:
