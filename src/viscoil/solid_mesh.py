@@ -36,7 +36,8 @@ class SolidMesh:
         square = igl.point_mesh_squared_distance(
             np.ascontiguousarray(points, dtype=np.float64), self._vertices, faces
         )[0]
-        return np.where(self._winding.inside(points), 1.0, -1.0) * np.sqrt(square)
+        side = np.where(self._winding.inside(points), 1.0, -1.0)
+        return np.asarray(side * np.sqrt(square))
 
 
 @lru_cache(maxsize=16)

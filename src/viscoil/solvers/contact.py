@@ -232,8 +232,8 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
     """What a way meets of collider k: normal and distance at its end, and where it touches first.
 
     The last result is the share of the way until it touches, 2 if it does not; a way that starts
-    inside never does. Steps along the way are as long as the distance allows, and at least `least` (m). One loop for
-    all, because every place that asks for a distance is compiled on its own.
+    inside never does. Steps along the way are as long as the distance allows, and at least `least`
+    (m). One loop for all, because every place that asks for a distance is compiled on its own.
     """
     way = end - start
     length = qd.max(way.norm(), 1e-20)
