@@ -12,6 +12,7 @@ In a script:
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy.typing as npt
 import quadrants as qd
 
 from viscoil import compute, memory
+from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.colliders import ColliderSet
 from viscoil.compute import Floats, Ints, Vec3s
 from viscoil.diagnostics import Diagnosis, Diagnostics
@@ -105,7 +107,14 @@ class Simulation:
         self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
         self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
-        self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
+        self.bodies = RigidBodies(
+            self._colliders, scene.simulation.spacing, scene.simulation.report_forces
+        )
+        """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
+        self._boundary = Boundary(
+            self._colliders.arrays, self._colliders.count, self.bodies.arrays,
+            len(self.bodies.slots),
+        )  # fmt: skip
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
@@ -143,12 +152,15 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
+            fastest = max(self._diagnosis.max_speed, self.bodies.max_speed)
+            dt = next_step(settings, self.time, self.frame, fastest)
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
         self._colliders.move_to(self.time + dt, dt)
+        self.bodies.begin(self.time, dt, self.gravity)
         report = self._solve(dt)
+        self.bodies.finish(dt)
         self._advance_clock(dt)
         self._check(dt)
         if self._remove():
@@ -182,11 +194,16 @@ class Simulation:
                 )
             ],
             colliders=[
-                ColliderPose(spec, *self._colliders.pose(k, self.time))
+                ColliderPose(spec, *self.bodies.pose(k, self.time))
                 for k, spec in enumerate(self._colliders.specs)
             ],
             spacing=self.scene.simulation.spacing,
         )
+
+    @property
+    def collider_forces(self) -> list[ColliderForce]:
+        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
+        return self.bodies.forces
 
     def save(self, path: Path | str) -> None:
         """Writes a checkpoint from which the run goes on to the same bits."""
@@ -221,6 +238,8 @@ class Simulation:
             reason = f"{self._diagnosis.broken} particles are no longer at finite places"
         elif self._diagnosis.max_speed > limit:
             reason = f"a particle moves at {self._diagnosis.max_speed:.3g} m/s"
+        elif self.bodies.max_speed > limit:
+            reason = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
         else:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"
@@ -255,6 +274,7 @@ class Simulation:
 
     def _figures(self, dt: float, report: StepReport | None) -> dict[str, Any]:
         diagnosis = self._diagnosis
+        forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
         return {
             "step": self.steps,
             "time": self.time,
@@ -270,6 +290,7 @@ class Simulation:
             "linear_momentum": list(diagnosis.linear_momentum),
             "angular_momentum": list(diagnosis.angular_momentum),
             "max_speed": diagnosis.max_speed,
+            **(forces if self.bodies.slots else {}),
             "milliseconds": self._clock.take(),
         }
 
@@ -333,6 +354,7 @@ class Simulation:
         p = self.particles
         arrays = {name: np.array(p[name]) for name in p}
         arrays["alive"] = np.array(compute.view(p.alive, p.count))
+        arrays["bodies"] = self.bodies.save()
         kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in p.kinds.items()}
         metadata = {
             "time": self.time,
@@ -360,6 +382,7 @@ class Simulation:
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
         self._layers = list(metadata["layers"])
+        self.bodies.load(arrays["bodies"])
         self.particles = particles
         return particles
 

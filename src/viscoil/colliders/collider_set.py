@@ -33,6 +33,8 @@ class ColliderSet:
         self._parts = [(spec, part) for spec, parts in self._groups for part in parts]
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
+        self.owners = [k for k, (_, parts) in enumerate(self._groups) for _ in parts]
+        """For each primitive, the index in `specs` of the collider that it is part of."""
         self.moving = any(spec.motion for spec in self.specs)
         """Whether any collider has keyframes."""
 
@@ -61,6 +63,10 @@ class ColliderSet:
     def pose(self, index: int, time: float) -> Pose:
         """The pose at `time` (s) of the collider `specs[index]`; see `primitives.rest_pose`."""
         return pose(self.specs[index], time)
+
+    def first_primitive(self, index: int) -> int:
+        """Where the primitives of the collider `specs[index]` begin in the arrays."""
+        return self.owners.index(index)
 
     def distance(self, points: NDArray[Any], time: float) -> Float:
         """Signed distance (n,) in m of points (n, 3) to the nearest collider; inf without any."""

@@ -96,11 +96,17 @@ def distance(spec: Collider, points: Float, time: float) -> Float:
     Exact for single primitives and outside the walls of a container; within its walls it is the
     largest depth in any of them, which is at most the exact depth.
     """
-    body = pose(spec, time).to_body(np.asarray(points, dtype=np.float64))
-    result = np.full(len(body), np.inf)
+    whole = pose(spec, time)
+    result = np.full(len(points), np.inf)
     for part in primitives(spec):
-        result = np.minimum(result, _distance(part, part.pose.to_body(body)))
+        placed = part._replace(pose=whole.then(part.pose))
+        result = np.minimum(result, distance_to(placed, np.asarray(points, dtype=np.float64)))
     return result
+
+
+def distance_to(part: Primitive, points: Float) -> Float:
+    """Signed distance (n,) in m of points (n, 3) to a primitive, both in the frame of its pose."""
+    return _distance(part, part.pose.to_body(points))
 
 
 def _distance(part: Primitive, p: Float) -> Float:

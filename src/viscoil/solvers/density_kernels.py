@@ -15,6 +15,7 @@ from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
+from viscoil.solvers.coupling import body_stiffness, press
 from viscoil.solvers.relaxation import sum_terms
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -52,6 +53,7 @@ def prepare_stiffness(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
+    coupled: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -90,6 +92,11 @@ def prepare_stiffness(
         stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
         stiffness = qd.max(stiffness, least * fluid.inverse_mass[i])
         unknowns.stiffness[i] = scale.dt * scale.dt * scale.volume * stiffness / 0.35
+        if qd.static(coupled):
+            if fluid.wall[i] >= 0:
+                more = body_stiffness(yi, scale, walls, wall_table)
+                added = scale.dt * scale.dt * scale.volume * more
+                unknowns.stiffness[i] = unknowns.stiffness[i] + added
         unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
     sum_terms(n, unknowns, sums)
     total_blocks(n, sums, progress, Tally.OUTRAN)
@@ -195,9 +202,11 @@ def apply_pressure_change(
     kind: qd.template(),
     periodic: qd.template(),
     shifting: qd.template(),
+    coupled: qd.template(),
     scale: Scale,
     fluid: Fluid,
     walls: Walls,
+    contacts: Contacts,
     wall_table: Floats,
     unknowns: Unknowns,
 ):
@@ -225,8 +234,15 @@ def apply_pressure_change(
         push *= unit
         shift *= unit
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, scale.support, walls, wall_table)
-            step = own * vec3(behind[0], behind[1], behind[2])
+            step = vec3(0.0)
+            if qd.static(coupled):
+                motion = 1.0
+                if qd.static(shifting):
+                    motion = 1.0 - fluid.firmness[i]
+                step = press(fluid.wall[i], yi, own, motion, scale, walls, contacts, wall_table)
+            else:
+                behind = wall_density(yi, scale.support, walls, wall_table)
+                step = own * vec3(behind[0], behind[1], behind[2])
             push -= step
             shift -= step
         factor = scale.dt * scale.dt * scale.volume * fluid.inverse_mass[i]
