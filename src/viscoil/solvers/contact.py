@@ -270,7 +270,7 @@ def body_ahead(
 ) -> vec4:
     """`wall_ahead` for a dynamic body, which moves too; the normal is that of the start.
 
-    Unless the particle has come around an edge: then it is the present one.
+    Unless the particle has come around an edge, and not through it: then it is the present one.
     """
     at = distance_and_normal(walls.colliders, walls.bodies.primitive[slot], end)
     origin = contacts.start[c * walls.body_count + slot]
@@ -278,7 +278,8 @@ def body_ahead(
     moved = end - start - scale.dt * body_velocity(walls.bodies, slot, start)
     flat = origin[3] + n.dot(moved)
     along = n.dot(vec3(at[0], at[1], at[2]))
-    if origin[3] > 0.0 and flat < 0.0 and (along < 0.0 or at[3] < -scale.spacing):
+    through = along < 0.0 or at[3] < -scale.spacing or (along < 0.8 and at[3] < 0.0)
+    if origin[3] > 0.0 and flat < 0.0 and through:
         at = vec4(n[0], n[1], n[2], flat)
     elif along > 0.8:
         at = vec4(n[0], n[1], n[2], at[3])

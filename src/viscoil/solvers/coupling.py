@@ -328,3 +328,21 @@ def press(
             unit = scale.dt * scale.dt * scale.volume
             note_impulse(c, slot, walls, contacts, -motion * unit * step)
     return total
+
+
+@qd.func
+def take_back(impulse: vec3, c: qd.i32, scale: Scale, walls: Walls, contacts: Contacts):
+    """What is cut off the motion of a particle that was pushed too far, its nearest body loses too.
+
+    Without that the body would keep the recoil of a push that did not take place.
+    """
+    if impulse.dot(impulse) > 0.0:
+        nearest = scale.support
+        slot = -1
+        for b in range(walls.body_count):
+            if walls.bodies.primitive[b] >= 0:
+                distance = contacts.start[c * walls.body_count + b][3]
+                if distance < nearest:
+                    nearest = distance
+                    slot = b
+        note_impulse(c, slot, walls, contacts, impulse)

@@ -14,7 +14,7 @@ from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.reductions import total_blocks
 from viscoil.solvers.contact import Contacts, Walls, push_out
-from viscoil.solvers.coupling import move_bodies, weigh
+from viscoil.solvers.coupling import move_bodies, take_back, weigh
 from viscoil.solvers.density_kernels import (
     Tally,
     apply_pressure_change,
@@ -157,6 +157,9 @@ def settle(
 ):
     """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
     to = trusted(y, scale, fluid, unknowns, i)
+    if qd.static(coupled):
+        if fluid.wall[i] >= 0:
+            take_back((to - y) / fluid.inverse_mass[i], fluid.wall[i], scale, walls, contacts)
     if fluid.wall[i] >= 0:
         to = push_out(coupled, fluid.wall[i], to, scale, walls, contacts, fluid, unknowns.shift)
     unknowns.trial[i] = to
