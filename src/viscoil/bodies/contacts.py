@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from viscoil.scene import Collider
 
 RIM = 12  # points around each end of a cylinder
 EDGE = 4  # parts of a box's edge, against anything that is not flat
+INSIDE = 0.05  # of the way from a point to the centre of its solid: where normals are asked for
 BARE_FRICTION = 0.5  # between two surfaces of which neither tells a coefficient
 
 
@@ -43,10 +45,9 @@ def find_contacts(
     found: list[RigidContact] = []
     for a in dynamic:
         for b, other in enumerate(solids):
-            if b == a or (b in dynamic and b < a):
-                continue
             margin = reach[a] + reach[b]
-            if not _may_touch(solids[a], other, margin):
+            seen = b == a or (b in dynamic and b < a)
+            if seen or not _may_touch(solids[a], other, margin):
                 continue
             found += _touching(a, b, solids[a], other, margin)
             found += [_turned(c) for c in _touching(b, a, other, solids[a], margin)]
@@ -76,12 +77,24 @@ def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterat
     for part, wall in product(one.parts, other.parts):
         towards = -normals(wall, part.pose.position[None])[0]
         cores, radius = features(part, towards, flat=wall.kind == Kind.PLANE)
-        gaps = distance_to(wall, cores) - radius
+        gaps, out = _facing(wall, cores, part.pose.position)
+        gaps -= radius
         near = gaps < margin
-        if not near.any():
-            continue
-        for core, gap, n in zip(cores[near], gaps[near], normals(wall, cores[near]), strict=True):
+        for core, gap, n in zip(cores[near], gaps[near], out[near], strict=True):
             yield RigidContact(a, b, core - (radius + 0.5 * gap) * n, n, float(gap))
+
+
+def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float]:
+    """Gaps (n,) in m and normals (n, 3) of a solid's points.
+
+    At a corner that lies flush with a corner of the other the distance has no one gradient, so faces
+    are asked a little farther inside the solid that the point belongs to.
+    """
+    if wall.kind not in (Kind.BOX, Kind.CYLINDER):
+        return distance_to(wall, points), normals(wall, points)
+    inside = points + INSIDE * (center - points)
+    n = normals(wall, inside)
+    return distance_to(wall, inside) + np.einsum("pa,pa->p", n, points - inside), n
 
 
 def _turned(c: RigidContact) -> RigidContact:
@@ -122,6 +135,7 @@ def features(part: Primitive, towards: Float, flat: bool) -> tuple[Float, float]
             return np.zeros((0, 3)), 0.0
 
 
+@cache
 def _box_points(flat: bool) -> Float:
     """Corners and, unless the other is flat, points along the edges of the cube from -1 to 1."""
     corners = list(product((-1.0, 1.0), repeat=3))

@@ -56,16 +56,16 @@ class RigidBodies:
         self._rigid = _allocate(RigidArrays, len(colliders.specs))
         self._contacts = _allocate(ContactArrays, 1)
         self._contact_count = 0
-        self._poses: dict[int, Pose] = {}
+        self._motion = _Motion(len(colliders.specs))
         self.place()
 
     def begin(self, time: float, dt: float, gravity: Sequence[float]) -> None:
         """Free motion from `time` (s) on, but out of the way of other colliders."""
         if not self.slots:
             return
-        self._write_rigid(time, dt, gravity)
+        self._motion = self._free_motion(time, dt, gravity)
         if self.states:
-            self._find_contacts(time, dt, gravity)
+            self._find_contacts(time, dt, float(np.linalg.norm(gravity)))
             self._resolve()
         self._write_slots(time, dt)
 
@@ -73,17 +73,17 @@ class RigidBodies:
         """To the end of the step, with the velocities that the fluid left in `arrays`."""
         if not self.slots:
             return
-        self._read_slots()
-        self._tell_forces(dt)
+        self._read_slots(dt)
         if not self.states:
             return
         self._resolve()
-        velocity, turn = view(self._rigid.velocity), view(self._rigid.angular_velocity)
-        push, push_turn = view(self._rigid.push), view(self._rigid.push_turn)
+        motion = self._motion
         for k, state in self.states.items():
-            spin = state.halfway(dt) @ turn[k]
-            state.advance(velocity[k] + push[k], turn[k] + push_turn[k], spin, dt)
-            state.velocity = np.array(velocity[k])
+            spin = motion.inertia[k] @ motion.turn[k]
+            state.advance(
+                motion.velocity[k] + motion.push[k], motion.turn[k] + motion.push_turn[k], spin, dt
+            )
+            state.velocity = motion.velocity[k].copy()
         self.place()
 
     def pose(self, index: int, time: float) -> Pose:
@@ -141,122 +141,142 @@ class RigidBodies:
                 write(arrays.offset, [-self.states[k].properties.center], slot)
         return arrays
 
-    def _write_rigid(self, time: float, dt: float, gravity: Sequence[float]) -> None:
+    def _free_motion(self, time: float, dt: float, gravity: Sequence[float]) -> "_Motion":
         """Velocities over the step without fluid and contact."""
-        rigid = self._rigid
+        motion = _Motion(len(self._colliders.specs))
         for k in range(len(self._colliders.specs)):
             state = self.states.get(k)
             if state is None:
                 now, after = self._colliders.pose(k, time), self._colliders.pose(k, time + dt)
-                velocity, turn = velocities(now, after, dt)
-                center, mass_inverse, inverse = now.position, 0.0, np.zeros((3, 3))
+                motion.velocity[k], motion.turn[k] = velocities(now, after, dt)
+                motion.center[k] = now.position
             else:
-                inverse = np.linalg.inv(state.halfway(dt))
-                velocity = state.velocity + dt * np.asarray(gravity)
-                turn, center = inverse @ state.spin, state.position
-                mass_inverse = 1.0 / state.properties.mass
-            write(rigid.inverse_mass, [mass_inverse], k)
-            write(rigid.inverse_inertia, [inverse], k)
-            write(rigid.center, [center], k)
-            write(rigid.velocity, [velocity], k)
-            write(rigid.angular_velocity, [turn], k)
-        rigid.push.fill(0.0)
-        rigid.push_turn.fill(0.0)
+                motion.inertia[k] = state.halfway(dt)
+                motion.inverse_inertia[k] = np.linalg.inv(motion.inertia[k])
+                motion.inverse_mass[k] = 1.0 / state.properties.mass
+                motion.velocity[k] = state.velocity + dt * np.asarray(gravity)
+                motion.turn[k] = motion.inverse_inertia[k] @ state.spin
+                motion.center[k] = state.position
+        return motion
 
-    def _find_contacts(self, time: float, dt: float, gravity: Sequence[float]) -> None:
-        specs = self._colliders.specs
+    def _find_contacts(self, time: float, dt: float, gravity: float) -> None:
+        specs, motion = self._colliders.specs, self._motion
         solids = [_solid(spec, self.pose(k, time)) for k, spec in enumerate(specs)]
-        velocity, turn = view(self._rigid.velocity), view(self._rigid.angular_velocity)
-        reach = []
-        for k, solid in enumerate(solids):
-            radius = solid.radius if np.isfinite(solid.radius) else 0.0
-            speed = np.linalg.norm(velocity[k]) + radius * np.linalg.norm(turn[k])
-            # the fluid may speed it up within the step
-            reach.append(0.1 * self._spacing + 2.0 * dt * float(speed))
-        found = find_contacts(solids, list(self.states), reach)
+        radii = [solid.radius if np.isfinite(solid.radius) else 0.0 for solid in solids]
+        speeds = np.linalg.norm(motion.velocity, axis=1)
+        speeds += radii * np.linalg.norm(motion.turn, axis=1)
+        # twice as far as it goes by itself, for the fluid may speed it up within the step
+        reach = 0.1 * self._spacing + 2.0 * dt * speeds
+        found = find_contacts(solids, list(self.states), reach.tolist())
         self._contact_count = len(found)
         if found:
-            self._write_contacts(found, dt, float(np.linalg.norm(gravity)))
+            self._write_contacts(found, dt, gravity)
 
     def _write_contacts(self, found: list[RigidContact], dt: float, gravity: float) -> None:
         if self._contacts.first.shape[0] < len(found):
             self._contacts = _allocate(ContactArrays, 2 * len(found))
         contacts, specs = self._contacts, self._colliders.specs
-        pairs = [(specs[c.first], specs[c.second]) for c in found]
         overlap = [max(-c.gap - SLOP * self._spacing, 0.0) * RECOVERY / dt for c in found]
         write(contacts.first, [c.first for c in found])
         write(contacts.second, [c.second for c in found])
         write(contacts.point, [c.point for c in found])
         write(contacts.normal, [c.normal for c in found])
-        write(contacts.part, [self._parting(c, dt, gravity) for c in found])
+        write(contacts.part, self._parting(found, dt, gravity))
         write(contacts.overlap, overlap)
-        write(contacts.friction, [friction(a, b) for a, b in pairs])
-        for array in (contacts.load, contacts.grip, contacts.pushed):
-            array.fill(0.0)
+        write(contacts.friction, [friction(specs[c.first], specs[c.second]) for c in found])
+        write(contacts.load, np.zeros(len(found)))
+        write(contacts.grip, np.zeros((len(found), 3)))
+        write(contacts.pushed, np.zeros(len(found)))
 
-    def _parting(self, c: RigidContact, dt: float, gravity: float) -> float:
-        """The least speed at which both may part: that which closes the gap, or a bounce.
+    def _parting(self, found: list[RigidContact], dt: float, gravity: float) -> Float:
+        """The least speed at which they may part: that which closes the gap, or a bounce.
 
         A contact that gravity alone could have closed within two steps is at rest.
         """
-        a, b = self._colliders.specs[c.first], self._colliders.specs[c.second]
-        bounce = max(getattr(a, "restitution", 0.0), getattr(b, "restitution", 0.0))
-        approach = -float(
-            (self._speed(c.first, c.point) - self._speed(c.second, c.point)) @ c.normal
-        )
-        if approach > max(c.gap, 0.0) / dt and approach > 2.0 * gravity * dt:
-            return bounce * approach
-        return -max(c.gap, 0.0) / dt
-
-    def _speed(self, k: int, point: Float) -> Float:
-        r = point - view(self._rigid.center)[k]
-        return np.asarray(
-            view(self._rigid.velocity)[k] + np.cross(view(self._rigid.angular_velocity)[k], r)
-        )
+        normal, gap = np.array([c.normal for c in found]), np.array([c.gap for c in found])
+        point = np.array([c.point for c in found])
+        first, second = [c.first for c in found], [c.second for c in found]
+        slip = self._motion.speed(first, point) - self._motion.speed(second, point)
+        approach = -np.einsum("ca,ca->c", slip, normal)
+        kept = np.array([getattr(spec, "restitution", 0.0) for spec in self._colliders.specs])
+        bounce = np.maximum(kept[first], kept[second])
+        closing = np.maximum(gap, 0.0) / dt
+        hits = (approach > closing) & (approach > 2.0 * gravity * dt)
+        return np.where(hits, bounce * approach, -closing)
 
     def _resolve(self) -> None:
-        if self._contact_count:
-            resolve(self._contact_count, ITERATIONS, self._rigid, self._contacts)
+        """Contact impulses on `_motion`, going on from those of the step so far."""
+        if not self._contact_count:
+            return
+        rigid, motion = self._rigid, self._motion
+        changing = {
+            "velocity": motion.velocity,
+            "angular_velocity": motion.turn,
+            "push": motion.push,
+            "push_turn": motion.push_turn,
+        }
+        for name in ("inverse_mass", "inverse_inertia", "center"):
+            write(getattr(rigid, name), getattr(motion, name))
+        for name, values in changing.items():
+            write(getattr(rigid, name), values)
+        resolve(self._contact_count, ITERATIONS, rigid, self._contacts)
+        for name, values in changing.items():
+            values[:] = view(getattr(rigid, name))
 
     def _write_slots(self, time: float, dt: float) -> None:
-        velocity, turn = view(self._rigid.velocity), view(self._rigid.angular_velocity)
-        inverse = view(self._rigid.inverse_inertia)
-        arrays = self.arrays
-        for slot, k in enumerate(self.slots):
-            state = self.states.get(k)
-            # what does not yield to forces is where it will be at the end of the step
-            pose = state.pose if state else self._colliders.pose(k, time + dt)
-            write(arrays.center, [state.position if state else pose.position], slot)
-            write(arrays.orientation, [pose.orientation], slot)
-            write(arrays.inverse_inertia, [inverse[k]], slot)
-            write(arrays.inertia, [state.halfway(dt) if state else np.zeros((3, 3))], slot)
-            for array in (arrays.velocity, arrays.free_velocity):
-                write(array, [velocity[k]], slot)
-            for array in (arrays.angular_velocity, arrays.free_angular_velocity):
-                write(array, [turn[k]], slot)
-        arrays.impulse.fill(0.0)
-        arrays.twist.fill(0.0)
+        arrays, motion, chosen = self.arrays, self._motion, self.slots
+        # what does not yield to forces is where it will be at the end of the step
+        poses = [self.pose(k, time + dt) for k in chosen]
+        centers = [
+            motion.center[k] if k in self.states else pose.position
+            for k, pose in zip(chosen, poses, strict=True)
+        ]
+        write(arrays.center, centers)
+        write(arrays.orientation, [pose.orientation for pose in poses])
+        write(arrays.inertia, motion.inertia[chosen])
+        write(arrays.inverse_inertia, motion.inverse_inertia[chosen])
+        for array in (arrays.velocity, arrays.free_velocity):
+            write(array, motion.velocity[chosen])
+        for array in (arrays.angular_velocity, arrays.free_angular_velocity):
+            write(array, motion.turn[chosen])
+        write(arrays.impulse, np.zeros((len(chosen), 3)))
+        write(arrays.twist, np.zeros((len(chosen), 3)))
 
-    def _read_slots(self) -> None:
-        velocity, turn = view(self.arrays.velocity), view(self.arrays.angular_velocity)
+    def _read_slots(self, dt: float) -> None:
+        """What the fluid did: velocities, and the forces of all slots."""
+        a, motion, count = self.arrays, self._motion, len(self.slots)
+        impulse, twist = np.array(view(a.impulse, count)), np.array(view(a.twist, count))
+        velocity, turn = view(a.velocity, count), view(a.angular_velocity, count)
         for slot, k in enumerate(self.slots):
-            if k in self.states:
-                write(self._rigid.velocity, velocity[slot : slot + 1], k)
-                write(self._rigid.angular_velocity, turn[slot : slot + 1], k)
-
-    def _tell_forces(self, dt: float) -> None:
-        a = self.arrays
-        impulse, twist = np.array(view(a.impulse)), np.array(view(a.twist))
-        for slot, k in enumerate(self.slots):
-            if k in self.states:
-                change = view(a.velocity)[slot] - view(a.free_velocity)[slot]
-                impulse[slot] = self.states[k].properties.mass * change
-                turn = view(a.angular_velocity)[slot] - view(a.free_angular_velocity)[slot]
-                twist[slot] = view(a.inertia)[slot] @ turn
+            if k not in self.states:
+                continue
+            mass = self.states[k].properties.mass
+            impulse[slot] = mass * (velocity[slot] - motion.velocity[k])
+            twist[slot] = motion.inertia[k] @ (turn[slot] - motion.turn[k])
+            motion.velocity[k], motion.turn[k] = velocity[slot], turn[slot]
         self.forces = [
             ColliderForce(k, _triple(impulse[slot] / dt), _triple(twist[slot] / dt))
             for slot, k in enumerate(self.slots)
         ]
+
+
+class _Motion:
+    """How the colliders move in the present step; rows in the order of the scene."""
+
+    def __init__(self, count: int) -> None:
+        self.inverse_mass = np.zeros(count)  # 1/kg; 0 for those that forces do not move
+        self.inertia = np.zeros((count, 3, 3))  # kg m², halfway through the step
+        self.inverse_inertia = np.zeros((count, 3, 3))
+        self.center = np.zeros((count, 3))  # m, at the start of the step
+        self.velocity = np.zeros((count, 3))  # m/s
+        self.turn = np.zeros((count, 3))  # angular velocity, rad/s
+        self.push = np.zeros((count, 3))  # m/s: undoes overlap and is forgotten
+        self.push_turn = np.zeros((count, 3))  # rad/s
+
+    def speed(self, colliders: Sequence[int], points: Float) -> Float:
+        """Velocities (n, 3) in m/s of colliders (n,) at points (n, 3)."""
+        arms = points - self.center[colliders]
+        return np.asarray(self.velocity[colliders] + np.cross(self.turn[colliders], arms))
 
 
 def is_dynamic(spec: Collider) -> bool:
