@@ -130,7 +130,8 @@ def features(part: Primitive, towards: Float, flat: bool) -> tuple[Float, float]
             angles = np.arctan2(local[2], local[0]) + 2.0 * np.pi * np.arange(RIM) / RIM
             radius, half = part.params[:2]
             rim = np.stack([radius * np.cos(angles), 0.0 * angles, radius * np.sin(angles)], 1)
-            return part.pose.to_world(np.concatenate([rim + [0, half, 0], rim - [0, half, 0]])), 0.0
+            up = np.array([0.0, half, 0.0])
+            return part.pose.to_world(np.concatenate([rim + up, rim - up])), 0.0
         case _:
             return np.zeros((0, 3)), 0.0
 

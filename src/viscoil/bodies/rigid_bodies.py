@@ -202,7 +202,7 @@ class RigidBodies:
         bounce = np.maximum(kept[first], kept[second])
         closing = np.maximum(gap, 0.0) / dt
         hits = (approach > closing) & (approach > 2.0 * gravity * dt)
-        return np.where(hits, bounce * approach, -closing)
+        return np.asarray(np.where(hits, bounce * approach, -closing))
 
     def _resolve(self) -> None:
         """Contact impulses on `_motion`, going on from those of the step so far."""

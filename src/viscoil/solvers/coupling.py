@@ -1,4 +1,4 @@
-# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc,untyped-decorator"
+# mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator"
 """Two-way coupling: the opposite of what colliders do to particles moves them, within iterations.
 
 A light body in heavy fluid blows up if it learns of forces a step later (added mass), so both
@@ -230,15 +230,8 @@ def _reaction(bodies: BodyArrays, b: qd.i32, a, cross, turn) -> qd.f32:
 
 
 @qd.func
-def weigh(
-    scale: Scale,
-    walls: Walls,
-    contacts: Contacts,
-    fluid: Fluid,
-    wall_table: Floats,
-    unknowns: Unknowns,
-):
-    """How much bodies give way to all that may press on them at once, at the positions y.
+def weigh(scale: Scale, walls: Walls, contacts: Contacts, fluid: Fluid, wall_table: Floats):
+    """How much bodies give way to all that may press on them at once, as the step starts.
 
     Push-outs: if each of the touching particles closed its gap alone, the body, moved by all of
     them, would run ahead λ times as far, λ the largest eigenvalue of M6⁻¹ Σ m Bᵀ P B. Each takes the
@@ -269,8 +262,7 @@ def weigh(
                         a += m * unit
                         cross -= m * _cross_matrix(r)
                         turn += m * (r.dot(r) * unit - _outer(r, r))
-                distance = distance_and_normal(walls.colliders, k, unknowns.trial[i])[3]
-                slope = wall_share(distance, scale.support, wall_table)[1]
+                slope = wall_share(start[3], scale.support, wall_table)[1]
                 weight = qd.cast(qd.abs(slope), qd.f64)
                 pressed += weight * _outer(n, n)
                 pressed_cross += weight * _outer(n, lever)

@@ -48,6 +48,8 @@ def begin(
     progress: Doubles,
 ):
     """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
+    if qd.static(coupled):
+        weigh(scale, walls, contacts, fluid, wall_table)
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
@@ -56,7 +58,6 @@ def begin(
         settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
     if qd.static(coupled):
         move_bodies(scale, walls, contacts, fluid)
-        weigh(scale, walls, contacts, fluid, wall_table, unknowns)
     prepare_stiffness(
         n, kind, periodic, coupled, least, margin, scale, fluid, walls, wall_table, unknowns, sums,
         progress,
