@@ -183,7 +183,7 @@ def test_honey_drags_a_ball_along() -> None:
     data["simulation"]["gravity"] = [0.0, 0.0, 0.0]
     data["materials"]["fluid"] = {"density": 1400.0, "viscosity": 10.0}
     data["fluids"][0]["velocity"] = [0.0, 0.0, 0.3]
-    del data["colliders"][0]
+    data["colliders"] = data["colliders"][1:]
     simulation = Simulation(Scene.model_validate(data))
     share = (
         simulation.particles.count * D**3 / (simulation.particles.count * D**3 + _cap(2.0 * RADIUS))

@@ -211,7 +211,8 @@ _BODY_KEYS = ("density", "mass", "velocity", "angular_velocity", "restitution")
 def _body_problems(collider: _SolidBase) -> list[Problem]:
     if not collider.dynamic:
         text = 'works only for a rigid body: add "dynamic = true"'
-        given = [key for key in _BODY_KEYS if key in collider.model_fields_set]
+        fields = type(collider).model_fields
+        given = [key for key in _BODY_KEYS if getattr(collider, key) != fields[key].default]
         return [((key,), text, getattr(collider, key)) for key in given]
     problems: list[Problem] = []
     if (collider.density is None) == (collider.mass is None):
