@@ -30,6 +30,7 @@ Ints = qd.types.NDArray[qd.i32, 1]
 Flag = qd.types.NDArray[qd.i32, 0]
 Longs = qd.types.NDArray[qd.i64, 1]
 Vec3s = qd.types.NDArray[vec3, 1]
+Vec4s = qd.types.NDArray[vec4, 1]
 Vec6s = qd.types.NDArray[vec6, 1]
 Mat3s = qd.types.NDArray[mat3, 1]
 

@@ -11,6 +11,7 @@ In a script:
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from viscoil import compute, memory
+from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.channels import ItemChannels
 from viscoil.colliders import ColliderSet
 from viscoil.diagnostics import Diagnosis, Diagnostics
@@ -84,7 +86,14 @@ class Simulation:
         self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
         self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
         self._layers = [0] * len(self._emitters)
-        self._boundary = Boundary(self._colliders.arrays, self._colliders.count)
+        self.bodies = RigidBodies(
+            self._colliders, scene.simulation.spacing, scene.simulation.report_forces
+        )
+        """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
+        self._boundary = Boundary(
+            self._colliders.arrays, self._colliders.count, self.bodies.arrays,
+            len(self.bodies.slots),
+        )  # fmt: skip
         self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
         self._fields = ForceFields(scene.fields, self._material_names)
         self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
@@ -135,7 +144,9 @@ class Simulation:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
         self._colliders.move_to(self.time + dt, dt)
+        self.bodies.begin(self.time, dt, self.gravity)
         report = self._solve(dt)
+        self.bodies.finish(dt)
         self._advance_clock(dt)
         self._check(dt)
         if self._remove():
@@ -169,11 +180,16 @@ class Simulation:
                 )
             ],
             colliders=[
-                ColliderPose(spec, *self._colliders.pose(k, self.time), self._colliders.field(k))
+                ColliderPose(spec, *self.bodies.pose(k, self.time), self._colliders.field(k))
                 for k, spec in enumerate(self._colliders.specs)
             ],
             spacing=self.scene.simulation.spacing,
         )
+
+    @property
+    def collider_forces(self) -> list[ColliderForce]:
+        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
+        return self.bodies.forces
 
     def save(self, path: Path | str) -> None:
         """Writes a checkpoint from which the run goes on to the same bits."""
@@ -193,7 +209,8 @@ class Simulation:
     def _max_speed(self) -> float:
         """Of particles and colliders, m/s."""
         ahead = self.scene.simulation.max_time_step
-        return max(self._diagnosis.max_speed, self._colliders.max_speed(self.time, ahead))
+        walls = self._colliders.max_speed(self.time, ahead)
+        return max(self._diagnosis.max_speed, self.bodies.max_speed, walls)
 
     def _advance_clock(self, dt: float) -> None:
         self.steps += 1
@@ -216,6 +233,8 @@ class Simulation:
             reason = f"{self._diagnosis.broken} particles are no longer at finite places"
         elif self._diagnosis.max_speed > limit:
             reason = f"a particle moves at {self._diagnosis.max_speed:.3g} m/s"
+        elif self.bodies.max_speed > limit:
+            reason = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
         else:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"
@@ -250,6 +269,7 @@ class Simulation:
 
     def _figures(self, dt: float, report: StepReport | None) -> dict[str, Any]:
         diagnosis = self._diagnosis
+        forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
         return {
             "step": self.steps,
             "time": self.time,
@@ -265,6 +285,7 @@ class Simulation:
             "linear_momentum": list(diagnosis.linear_momentum),
             "angular_momentum": list(diagnosis.angular_momentum),
             "max_speed": diagnosis.max_speed,
+            **(forces if self.bodies.slots else {}),
             "milliseconds": self._clock.take(),
         }
 
@@ -355,6 +376,7 @@ class Simulation:
         p = self.particles
         arrays = {name: np.array(p[name]) for name in p}
         arrays["alive"] = np.array(compute.view(p.alive, p.count))
+        arrays["bodies"] = self.bodies.save()
         kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in p.kinds.items()}
         metadata = {
             "time": self.time,
@@ -382,6 +404,7 @@ class Simulation:
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
         self._layers = list(metadata["layers"])
+        self.bodies.load(arrays["bodies"])
         self.particles = particles
         return particles
 

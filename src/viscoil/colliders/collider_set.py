@@ -44,6 +44,8 @@ class ColliderSet:
         """Whether any collider has keyframes or is an animated mesh."""
         self._fields: list[BrickField] = []
         self._deforming_speed = 0.0  # of vertices in the last step, m/s
+        self.owners = [k for k, (_, parts) in enumerate(self._groups) for _ in parts]
+        """For each primitive, the index in `specs` of the collider that it is part of."""
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -91,6 +93,10 @@ class ColliderSet:
         ways = [pose(s, time + ahead).position - pose(s, time).position for s in moving]
         speeds = [float(np.linalg.norm(way)) / ahead for way in ways]
         return max([self._deforming_speed, *speeds])
+
+    def first_primitive(self, index: int) -> int:
+        """Where the primitives of the collider `specs[index]` begin in the arrays."""
+        return self.owners.index(index)
 
     def distance(self, points: NDArray[Any], time: float) -> Float:
         """Signed distance (n,) in m of points (n, 3) to the nearest collider; inf without any.

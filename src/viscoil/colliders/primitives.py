@@ -101,11 +101,16 @@ def distance(spec: Collider, points: Float, time: float) -> Float:
     `ColliderSet` knows.
     """
     whole = pose(spec, time)
-    body = whole.to_body(np.asarray(points, dtype=np.float64))
-    result = np.full(len(body), np.inf)
+    result = np.full(len(points), np.inf)
     for part in primitives(spec):
-        result = np.minimum(result, _distance(part, part.pose.to_body(body)))
-    return whole.scale * result
+        placed = part._replace(pose=whole.then(part.pose))
+        result = np.minimum(result, distance_to(placed, np.asarray(points, dtype=np.float64)))
+    return result
+
+
+def distance_to(part: Primitive, points: Float) -> Float:
+    """Signed distance (n,) in m of points (n, 3) to a primitive, both in the frame of its pose."""
+    return part.pose.scale * _distance(part, part.pose.to_body(points))
 
 
 def _distance(part: Primitive, p: Float) -> Float:

@@ -74,6 +74,8 @@ class SimulationSettings(Model):
     """Length of the periodic box [0, L) along each axis, m; 0 is an open axis."""
     max_particles: Annotated[Whole, Gt(0)] | None = None
     """Emitters stop at this number of particles."""
+    report_forces: Switch = False
+    """Whether the figures of a step tell the force on every collider; dynamic ones always do."""
 
     ambient_temperature: NonNegative | None = None
     """Temperature of the air, and of fluid that has none of its own, K."""

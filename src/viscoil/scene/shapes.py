@@ -19,6 +19,7 @@ from viscoil.scene._base import (
     Problem,
     Size3,
     Switch,
+    Unit,
     Vec2,
     Vec3,
     reject,
@@ -213,6 +214,46 @@ class _ColliderBase(Model):
         return self
 
 
+class _SolidBase(_ColliderBase):
+    """A collider of finite size, which may be a rigid body."""
+
+    dynamic: Switch = False
+    """Whether fluid, gravity and other colliders move it as a rigid body."""
+    density: Positive | None = None
+    """Density of a dynamic body, kg/m³; give either this or mass."""
+    mass: Positive | None = None
+    """Mass of a dynamic body, kg; give either this or density."""
+    velocity: Vec3 = ZERO
+    """Initial velocity of a dynamic body, m/s."""
+    angular_velocity: Vec3 = ZERO
+    """Initial spin of a dynamic body about its centre of mass, rad/s."""
+    restitution: Unit = 0.0
+    """Share of the speed that a dynamic body keeps when it hits a collider."""
+
+    @model_validator(mode="after")
+    def _check_body(self) -> Self:
+        reject("Collider", _body_problems(self))
+        return self
+
+
+_BODY_KEYS = ("density", "mass", "velocity", "angular_velocity", "restitution")
+
+
+def _body_problems(collider: _SolidBase) -> list[Problem]:
+    if not collider.dynamic:
+        text = 'works only for a rigid body: add "dynamic = true"'
+        fields = type(collider).model_fields
+        given = [key for key in _BODY_KEYS if getattr(collider, key) != fields[key].default]
+        return [((key,), text, getattr(collider, key)) for key in given]
+    problems: list[Problem] = []
+    if (collider.density is None) == (collider.mass is None):
+        problems.append(((), exactly_one("density", "mass", collider.density is None), None))
+    if collider.motion:
+        text = "excludes dynamic = true, which leaves the motion to forces: remove one of them"
+        problems.append((("motion",), text, None))
+    return problems
+
+
 def _friction_problems(collider: _ColliderBase) -> list[Problem]:
     if collider.contact == "friction" and "friction" not in collider.model_fields_set:
         return [(("contact",), 'needs a coefficient: add for example "friction = 0.4"', "friction")]
@@ -246,7 +287,7 @@ class PlaneCollider(_ColliderBase):
         return self
 
 
-class BoxCollider(_ColliderBase):
+class BoxCollider(_SolidBase):
     """A solid box, or with `container` a hollow one that holds the fluid."""
 
     shape: Literal["box"] = "box"
@@ -267,10 +308,13 @@ class BoxCollider(_ColliderBase):
         if self.open and not self.container:
             text = 'works only for a container: add "container = true"'
             reject("BoxCollider", [(("open",), text, self.open)])
+        if self.dynamic and self.container:
+            text = "cannot be a rigid body: remove dynamic, or make it a solid box"
+            reject("BoxCollider", [(("container",), text, self.container)])
         return self
 
 
-class SphereCollider(_ColliderBase):
+class SphereCollider(_SolidBase):
     """A solid ball."""
 
     shape: Literal["sphere"] = "sphere"
@@ -281,7 +325,7 @@ class SphereCollider(_ColliderBase):
     """Radius, m."""
 
 
-class CylinderCollider(_ColliderBase):
+class CylinderCollider(_SolidBase):
     """A solid cylinder with its axis along y."""
 
     shape: Literal["cylinder"] = "cylinder"
@@ -296,7 +340,7 @@ class CylinderCollider(_ColliderBase):
     """Turn of the cylinder about its centre."""
 
 
-class CapsuleCollider(_ColliderBase):
+class CapsuleCollider(_SolidBase):
     """A solid rod with round ends."""
 
     shape: Literal["capsule"] = "capsule"

@@ -8,6 +8,10 @@ body would pile several layers of particles onto a wall in one step.
 
 In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
 where it sticks, the normal one where it slides. A wall never pulls.
+
+Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, which move
+dynamic bodies in return (`coupling`). Pushes then point along the normal at the start of the step: with
+arms of that time too they keep the angular momentum, and put no torque on a smooth ball (as in SHAKE).
 """
 
 import dataclasses
@@ -18,6 +22,8 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
+from viscoil.bodies.arrays import BodyArrays, body_velocity, is_dynamic
+from viscoil.bodies.arrays import allocate as allocate_bodies
 from viscoil.colliders.arrays import (
     ColliderArrays,
     carried,
@@ -26,7 +32,7 @@ from viscoil.colliders.arrays import (
     surface_velocity,
 )
 from viscoil.colliders.primitives import Contact
-from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
+from viscoil.compute import Floats, Ints, Vec3s, Vec4s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
 from viscoil.emitters import EmitterFrame
 from viscoil.neighbors import separation
@@ -67,12 +73,15 @@ class Walls:
     count: qd.i32  # of colliders
     nozzles: Nozzles
     nozzle_count: qd.i32
+    bodies: BodyArrays  # of the colliders that are tracked
+    body_count: qd.i32
 
 
 @dataclasses.dataclass
 class Contacts:
-    """The particles near walls or in nozzles; one entry each."""
+    """The particles near walls or in nozzles; one entry each, or one for each slot of a body."""
 
+    count: qd.i32
     particle: Ints
     mode: Ints  # a Mode
     nozzle: Ints  # index of the nozzle that drives it, -1 if none
@@ -81,6 +90,9 @@ class Contacts:
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
     spacing: Floats  # d of the particle, m
+    holder: Ints  # slot of the body that takes away its freedom; -1: none that is tracked
+    start: Vec4s  # (slots) normal and distance (m) of the body, both at the start of the step
+    impulse: Vec3s  # (slots) what the body gave to the particle since bodies last moved, see users
 
 
 @qd.func
@@ -129,6 +141,7 @@ def nozzle_of(walls: Walls, margin: qd.f32, x: vec3) -> qd.i32:
 @qd.kernel(fastcache=True)
 def _mark(
     n: qd.i32,
+    coupled: qd.template(),
     scale: Scale,
     walls: Walls,
     fluid: Fluid,
@@ -141,6 +154,10 @@ def _mark(
         for k in range(walls.count):
             begin = carried(walls.colliders, k, scale.dt, x)
             reach = support_of(scale, fluid, i) + (x + scale.dt * velocity[i] - begin).norm()
+            if qd.static(coupled):
+                slot = walls.bodies.slot[k]
+                if is_dynamic(walls.bodies, slot):
+                    reach += scale.dt * body_velocity(walls.bodies, slot, x).norm()
             if distance_and_normal(walls.colliders, k, begin)[3] < reach:
                 near = True
         marks[i] = qd.cast(near, qd.i32)
@@ -149,6 +166,7 @@ def _mark(
 @qd.kernel(fastcache=True)
 def _collect(
     n: qd.i32,
+    coupled: qd.template(),
     scale: Scale,
     walls: Walls,
     fluid: Fluid,
@@ -169,6 +187,15 @@ def _collect(
             contacts.mode[c] = Mode.FREE
             contacts.normal[c] = vec3(0.0)
             contacts.push[c] = 0.0
+            if qd.static(coupled):
+                contacts.holder[c] = -1
+                for b in range(walls.body_count):
+                    place = c * walls.body_count + b
+                    contacts.impulse[place] = vec3(0.0)
+                    k = walls.bodies.primitive[b]
+                    if k >= 0:
+                        at = distance_and_normal(walls.colliders, k, position[i])
+                        contacts.start[place] = at
 
 
 @qd.kernel(fastcache=True)
@@ -290,19 +317,42 @@ def wall_ahead(
     return at, safe
 
 
+@qd.func
+def body_ahead(
+    c: qd.i32, slot: qd.i32, scale: Scale, walls: Walls, contacts: Contacts, start: vec3, end: vec3
+) -> vec4:
+    """`wall_ahead` for a dynamic body, which moves too; the normal is that of the start.
+
+    Unless the particle has come around an edge, and not through it: then it is the present one.
+    """
+    at = distance_and_normal(walls.colliders, walls.bodies.primitive[slot], end)
+    origin = contacts.start[c * walls.body_count + slot]
+    n = vec3(origin[0], origin[1], origin[2])
+    moved = end - start - scale.dt * body_velocity(walls.bodies, slot, start)
+    flat = origin[3] + n.dot(moved)
+    along = n.dot(vec3(at[0], at[1], at[2]))
+    through = along < 0.0 or at[3] < -contacts.spacing[c] or (along < 0.8 and at[3] < 0.0)
+    if origin[3] > 0.0 and flat < 0.0 and through:
+        at = vec4(n[0], n[1], n[2], flat)
+    elif along > 0.8:
+        at = vec4(n[0], n[1], n[2], at[3])
+    return at
+
+
 @qd.kernel(fastcache=True)
 def constrain_velocities(
     count: qd.i32,
+    coupled: qd.template(),
     through_stress: qd.i32,
     scale: Scale,
     walls: Walls,
     contacts: Contacts,
-    position: Vec3s,
+    fluid: Fluid,
     velocity: Vec3s,
 ) -> qd.i32:
     """Clamps u so that x⁰ + Δt u stays outside, and notes what freedom is left.
 
-    Returns for how many particles that changed.
+    Returns for how many particles that changed. Impulses are noted in N s.
 
     Shielded particles are left to the stress: the layers below stop them. Holding them too would
     ask the fluid to be flattened and to keep its shape at once.
@@ -313,35 +363,52 @@ def constrain_velocities(
         u = velocity[i]
         mode = qd.cast(Mode.FREE, qd.i32)
         push = 0.0
+        holder = -1
         if contacts.nozzle[c] >= 0:
             e = contacts.nozzle[c]
             u = walls.nozzles.speed[e] * walls.nozzles.direction[e]
             mode = Mode.FIXED
         else:
             for k in range(walls.count):
-                predicted = position[i] + scale.dt * u
+                x = fluid.position[i]
+                predicted = x + scale.dt * u
+                before = u
+                slot = -1
                 at, _safe = wall_ahead(
-                    walls.colliders, k, scale.dt, contacts.spacing[c], position[i], predicted
+                    walls.colliders, k, scale.dt, contacts.spacing[c], x, predicted
                 )
+                if qd.static(coupled):
+                    slot = walls.bodies.slot[k]
+                    if is_dynamic(walls.bodies, slot):
+                        at = body_ahead(c, slot, scale, walls, contacts, x, predicted)
                 gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
                 if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
                     n = vec3(at[0], at[1], at[2])
                     if -gap > push:
                         push = -gap
                         contacts.normal[c] = n
+                        holder = slot
                     u -= gap / scale.dt * n
                     slip = u - surface_velocity(walls.colliders, k, predicted)
+                    if qd.static(coupled):
+                        if is_dynamic(walls.bodies, slot):
+                            slip = u - body_velocity(walls.bodies, slot, x)
                     slip -= slip.dot(n) * n
                     kind = walls.colliders.contact[k]
                     grip = surface_friction(walls.colliders, k, predicted) * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
+                        holder = slot
                     else:
                         if kind == Contact.FRICTION:
                             u -= grip / slip.norm() * slip
                         mode = qd.max(mode, qd.cast(Mode.SLIDING, qd.i32))
+                    if qd.static(coupled):
+                        note_impulse(c, slot, walls, contacts, (u - before) / fluid.inverse_mass[i])
         velocity[i] = u
+        if qd.static(coupled):
+            contacts.holder[c] = holder
         if contacts.mode[c] != mode:
             changed += 1
         contacts.mode[c] = mode
@@ -350,35 +417,54 @@ def constrain_velocities(
 
 
 @qd.func
+def note_impulse(c: qd.i32, slot: qd.i32, walls: Walls, contacts: Contacts, impulse: vec3):
+    """Adds what the body in a slot (-1: none is tracked) gave to the particle with contact c."""
+    if slot >= 0:
+        place = c * walls.body_count + slot
+        contacts.impulse[place] = contacts.impulse[place] + impulse
+
+
+@qd.func
 def push_out(
+    coupled: qd.template(),
     c: qd.i32,
     y: vec3,
     scale: Scale,
     walls: Walls,
     contacts: Contacts,
-    position: Vec3s,
+    fluid: Fluid,
     shift: Vec3s,
 ) -> vec3:
     """y of the particle with contact c, out of the walls.
 
     Sticking and friction act on the displacement along them. A shift into the wall is taken back
-    first: undoing it must not become a velocity.
+    first: undoing it must not become a velocity. Impulses are noted in kg m: of the step, times Δt.
     """
     i = contacts.particle[c]
+    x = fluid.position[i]
     out = y
     shifted = shift[i]
     if contacts.nozzle[c] >= 0:
         e = contacts.nozzle[c]
         shifted = vec3(0.0)
-        out = position[i] + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
+        out = x + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
     else:
         # Pushing a particle out of one wall may push it through another, or through another part of
         # the same one: a second round has the last word, so that nothing leaks.
         for visit in range(2 * walls.count):
             k = visit % walls.count
-            at, safe = wall_ahead(
-                walls.colliders, k, scale.dt, contacts.spacing[c], position[i], out
-            )
+            at, safe = wall_ahead(walls.colliders, k, scale.dt, contacts.spacing[c], x, out)
+            before = out - shifted
+            slot = -1
+            moves = False
+            take = 1.0
+            if qd.static(coupled):
+                slot = walls.bodies.slot[k]
+                moves = is_dynamic(walls.bodies, slot)
+                if moves:
+                    at = body_ahead(c, slot, scale, walls, contacts, x, out)
+                    safe = out
+                    take = walls.bodies.yielding[slot]
             gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
             kind = walls.colliders.contact[k]
             touching = 0.0
@@ -391,11 +477,19 @@ def push_out(
                 inward = qd.min(shifted.dot(n), 0.0)
                 shifted -= inward * n
                 depth = qd.max(inward - gap, 0.0)
+                if qd.static(coupled):
+                    depth *= take
                 contacts.push[c] = contacts.push[c] + depth
                 out += (depth - inward) * n
-                slip = out - shifted - position[i]
-                slip -= scale.dt * surface_velocity(walls.colliders, k, out)
+                slip = out - shifted - x
+                surface = surface_velocity(walls.colliders, k, out)
+                if qd.static(coupled):
+                    if moves:
+                        surface = body_velocity(walls.bodies, slot, x)
+                slip -= scale.dt * surface
                 slip -= slip.dot(n) * n
+                if qd.static(coupled):
+                    slip *= take
                 if kind == Contact.STICKY:
                     out -= slip
                 elif kind == Contact.FRICTION:
@@ -405,6 +499,9 @@ def push_out(
                         out -= slip
                     else:
                         out -= qd.min(1.0, friction * depth / length) * slip
+                if qd.static(coupled):
+                    given = (out - shifted - before) / fluid.inverse_mass[i]
+                    note_impulse(c, slot, walls, contacts, given)
     shift[i] = shifted
     return out
 
@@ -412,12 +509,25 @@ def push_out(
 class Boundary:
     """Colliders and nozzles of a simulation, and the contacts of the current step."""
 
-    def __init__(self, colliders: ColliderArrays, collider_count: int) -> None:
-        self.walls = Walls(colliders, collider_count, _make_nozzles([]), 0)
-        self.contacts = _make_contacts(1)
-        self.count = 0
+    def __init__(
+        self, colliders: ColliderArrays, collider_count: int, bodies: BodyArrays | None = None,
+        body_count: int = 0,
+    ) -> None:  # fmt: skip
+        bodies = bodies or allocate_bodies(collider_count, 0)
+        self.walls = Walls(colliders, collider_count, _make_nozzles([]), 0, bodies, body_count)
+        self.contacts = _make_contacts(1, body_count)
         self._marks: Any = scalars(qd.i32, 1)
         self._sums: Any = scalars(qd.i32, 1)
+
+    @property
+    def count(self) -> int:
+        """Of contacts."""
+        return int(self.contacts.count)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether any collider is told, or moved by, what it does to the fluid."""
+        return int(self.walls.body_count) > 0
 
     def set_nozzles(self, frames: Sequence[EmitterFrame]) -> None:
         self.walls.nozzles = _make_nozzles(frames)
@@ -429,27 +539,31 @@ class Boundary:
         if self._marks.shape[0] < room:
             self._marks = scalars(qd.i32, room)
             self._sums = scalars(qd.i32, block_count(room))
-        _mark(n, scale, self.walls, fluid, velocity, self._marks)
-        self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
-        if self.contacts.particle.shape[0] < self.count:
-            self.contacts = _make_contacts(int(self.count * 1.2))
-        _collect(n, scale, self.walls, fluid, self._marks, self.contacts)
+        _mark(n, self.coupled, scale, self.walls, fluid, velocity, self._marks)
+        count = exclusive_scan(n, self._marks, self._sums, self._marks)
+        if self.contacts.particle.shape[0] < count:
+            self.contacts = _make_contacts(int(count * 1.2), self.walls.body_count)
+        self.contacts.count = count
+        _collect(n, self.coupled, scale, self.walls, fluid, self._marks, self.contacts)
         _find_shields(self.count, periodic, scale, self.walls, fluid, self.contacts)
 
     def constrain_velocities(
-        self, scale: Scale, position: Any, velocity: Any, through_stress: bool
+        self, scale: Scale, fluid: Fluid, velocity: Any, through_stress: bool
     ) -> bool:
         """Whether any contact opened or closed; `through_stress` leaves particles to those below."""
         if not self.count:
             return False
         changed = constrain_velocities(
-            self.count, through_stress, scale, self.walls, self.contacts, position, velocity,
+            self.count, self.coupled, through_stress, scale, self.walls, self.contacts, fluid,
+            velocity,
         )  # fmt: skip
         return int(changed) > 0
 
 
-def _make_contacts(count: int) -> Contacts:
+def _make_contacts(count: int, bodies: int) -> Contacts:
+    """For none so far, and up to `count`."""
     return Contacts(
+        count=0,
         particle=scalars(qd.i32, count),
         mode=scalars(qd.i32, count),
         nozzle=scalars(qd.i32, count),
@@ -458,6 +572,9 @@ def _make_contacts(count: int) -> Contacts:
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),
         spacing=scalars(qd.f32, count),
+        holder=scalars(qd.i32, count if bodies else 1),
+        start=vectors(4, count * bodies),
+        impulse=vectors(3, count * bodies),
     )
 
 

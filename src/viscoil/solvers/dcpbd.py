@@ -23,7 +23,7 @@ from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import operators, position_kernels, velocity_kernels
+from viscoil.solvers import coupling, operators, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.projections import (
     MARGIN,
@@ -32,6 +32,7 @@ from viscoil.solvers.projections import (
     PositionProjection,
     StepContext,
     VelocityProjection,
+    constrain,
 )
 from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
@@ -136,13 +137,15 @@ class DCPBD:
             c.materials.table, c.fluid,
         )  # fmt: skip
         c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
+        if c.boundary.coupled:
+            coupling.place_bodies(c.scale.dt, c.boundary.walls)
 
     def _velocities(self, c: StepContext) -> Convergence:
         if self.settings.projection == "doubly" and c.materials.any_active:
             return self._project_velocities(c)
         if c.materials.any_active:
             velocity_kernels.scale_stress(c.n, 0.0, c.unknowns)
-        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, False)
+        constrain(c, through_stress=False)
         return Convergence()
 
     def _finish(self, c: StepContext) -> None:

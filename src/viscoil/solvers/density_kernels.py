@@ -15,6 +15,7 @@ from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.smoothing import slope_over_q, value
 from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
+from viscoil.solvers.coupling import body_stiffness, press
 from viscoil.solvers.relaxation import sum_terms
 from viscoil.solvers.resolution import (
     pair_size,
@@ -62,6 +63,7 @@ def prepare_stiffness(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
+    coupled: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -104,6 +106,11 @@ def prepare_stiffness(
         stiffness = qd.max(stiffness, least / (size * size) * fluid.inverse_mass[i])
         volume = volume_of(scale, fluid, i)
         unknowns.stiffness[i] = scale.dt * scale.dt * volume * stiffness / 0.35
+        if qd.static(coupled):
+            if fluid.wall[i] >= 0:
+                more = body_stiffness(yi, support_of(scale, fluid, i), walls, wall_table)
+                added = scale.dt * scale.dt * volume * more
+                unknowns.stiffness[i] = unknowns.stiffness[i] + added
         unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
     sum_terms(n, unknowns, sums)
     total_blocks(n, sums, progress, Tally.OUTRAN)
@@ -211,9 +218,11 @@ def apply_pressure_change(
     kind: qd.template(),
     periodic: qd.template(),
     shifting: qd.template(),
+    coupled: qd.template(),
     scale: Scale,
     fluid: Fluid,
     walls: Walls,
+    contacts: Contacts,
     wall_table: Floats,
     unknowns: Unknowns,
 ):
@@ -244,8 +253,15 @@ def apply_pressure_change(
         push *= unit
         shift *= unit
         if fluid.wall[i] >= 0:
-            behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
-            step = own * vec3(behind[0], behind[1], behind[2])
+            step = vec3(0.0)
+            if qd.static(coupled):
+                motion = 1.0
+                if qd.static(shifting):
+                    motion = 1.0 - fluid.firmness[i]
+                step = press(yi, own, motion, scale, fluid, i, walls, contacts, wall_table)
+            else:
+                behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
+                step = own * vec3(behind[0], behind[1], behind[2])
             push -= step
             shift -= step
         factor = scale.dt * scale.dt * volume_of(scale, fluid, i) * fluid.inverse_mass[i]

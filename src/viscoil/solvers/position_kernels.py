@@ -14,6 +14,7 @@ from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.reductions import total_blocks
 from viscoil.solvers.contact import Contacts, Walls, push_out
+from viscoil.solvers.coupling import move_bodies, take_back, weigh
 from viscoil.solvers.density_kernels import (
     Tally,
     apply_pressure_change,
@@ -34,6 +35,7 @@ def begin(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
+    coupled: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -46,18 +48,28 @@ def begin(
     progress: Doubles,
 ):
     """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
+    if qd.static(coupled):
+        weigh(scale, walls, contacts, fluid, wall_table)
     for i in range(n):
         unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
         recall_pressure(fluid, contacts, unknowns, i)
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]
-        settle(y, scale, fluid, walls, contacts, unknowns, i)
+        settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
+    if qd.static(coupled):
+        move_bodies(scale, walls, contacts, fluid)
     prepare_stiffness(
-        n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, sums, progress
+        n, kind, periodic, coupled, least, margin, scale, fluid, walls, wall_table, unknowns, sums,
+        progress,
+    )  # fmt: skip
+    apply_pressure_change(
+        n, kind, periodic, False, coupled, scale, fluid, walls, contacts, wall_table, unknowns
     )
-    apply_pressure_change(n, kind, periodic, False, scale, fluid, walls, wall_table, unknowns)
     for i in range(n):
-        settle(unknowns.trial[i] + unknowns.change[i], scale, fluid, walls, contacts, unknowns, i)
+        y = unknowns.trial[i] + unknowns.change[i]
+        settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
+    if qd.static(coupled):
+        move_bodies(scale, walls, contacts, fluid)
     change_pressure(
         n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
     )
@@ -73,6 +85,7 @@ def iterate(
     shifting: qd.template(),
     conforming: qd.template(),
     corotated: qd.template(),
+    coupled: qd.template(),
     fewest: qd.i32,
     most: qd.i32,
     tolerance: qd.f64,
@@ -91,12 +104,24 @@ def iterate(
     """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
     while qd.graph.do_while(go):
         apply_pressure_change(
-            n, kind, periodic, shifting, scale, fluid, walls, wall_table, unknowns
+            n,
+            kind,
+            periodic,
+            shifting,
+            coupled,
+            scale,
+            fluid,
+            walls,
+            contacts,
+            wall_table,
+            unknowns,
         )
         for i in range(n):
             y = unknowns.trial[i] + unknowns.change[i]
-            settle(y, scale, fluid, walls, contacts, unknowns, i)
+            settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
             unknowns.change[i] = displacement(fluid, unknowns, i)
+        if qd.static(coupled):
+            move_bodies(scale, walls, contacts, fluid)
         if qd.static(conforming):
             jacobi_from_positions(
                 n, periodic, corotated, beta, scale, materials, fluid, unknowns, sums
@@ -104,7 +129,9 @@ def iterate(
             for i in range(n):
                 force = stress_force(periodic, fluid, unknowns, i)
                 y = unknowns.trial[i] + scale.dt * scale.dt * fluid.inverse_mass[i] * force
-                settle(y, scale, fluid, walls, contacts, unknowns, i)
+                settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
+            if qd.static(coupled):
+                move_bodies(scale, walls, contacts, fluid)
             total_blocks(n, sums, progress, Tally.RESIDUAL)
         change_pressure(
             n, kind, periodic, scale, fluid, walls, contacts, wall_table, unknowns, progress
@@ -120,6 +147,7 @@ def iterate(
 
 @qd.func
 def settle(
+    coupled: qd.template(),
     y: vec3,
     scale: Scale,
     fluid: Fluid,
@@ -130,8 +158,11 @@ def settle(
 ):
     """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
     to = trusted(y, scale, fluid, unknowns, i)
+    if qd.static(coupled):
+        if fluid.wall[i] >= 0:
+            take_back((to - y) / fluid.inverse_mass[i], fluid.wall[i], scale, walls, contacts)
     if fluid.wall[i] >= 0:
-        to = push_out(fluid.wall[i], to, scale, walls, contacts, fluid.position, unknowns.shift)
+        to = push_out(coupled, fluid.wall[i], to, scale, walls, contacts, fluid, unknowns.shift)
     unknowns.trial[i] = to
 
 

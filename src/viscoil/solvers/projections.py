@@ -13,7 +13,7 @@ from viscoil.constraints.density import smoothing_slope, wall_table
 from viscoil.reductions import block_count, sum_doubles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
-from viscoil.solvers import position_kernels, velocity_kernels
+from viscoil.solvers import coupling, position_kernels, velocity_kernels
 from viscoil.solvers.contact import Boundary
 from viscoil.solvers.density_kernels import Tally
 from viscoil.solvers.tables import Materials, Scale
@@ -35,6 +35,19 @@ class StepContext:
     unknowns: Unknowns
     boundary: Boundary
     smoothing: Smoothing
+
+
+def constrain(c: StepContext, *, through_stress: bool, anew: bool = True) -> bool:
+    """Walls hold whom they meet, and bodies move with them; whether any contact changed.
+
+    `anew` tells that the velocities are those without any contact (see `coupling.hold`).
+    """
+    changed = c.boundary.constrain_velocities(c.scale, c.fluid, c.unknowns.velocity, through_stress)
+    if c.boundary.coupled:
+        coupling.hold(
+            c.scale.dt, anew, c.boundary.walls, c.boundary.contacts, c.fluid, c.unknowns.velocity
+        )
+    return changed
 
 
 @dataclass(frozen=True)
@@ -126,15 +139,15 @@ class VelocityProjection:
         Of all s σ the one with s = σ·b / σ·Aσ is nearest to the solution in the energy norm: it
         keeps the stresses of a body at rest and drops those of an impact.
         """
-        c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
+        constrain(c, through_stress=True)
         velocity_kernels.right_side(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
             c.unknowns, self._sums.array,
         )  # fmt: skip
         size, along = self._sums.totals(c.n)
         velocity_kernels.response(
-            c.n, c.periodic, c.scale, c.materials.table, c.fluid, c.boundary.contacts, c.unknowns,
-            self._sums.array,
+            c.n, c.periodic, c.boundary.coupled, c.scale, c.materials.table, c.fluid,
+            c.boundary.walls, c.boundary.contacts, c.unknowns, self._sums.array,
         )  # fmt: skip
         curvature = self._sums.total(c.n)
         factor = along / curvature if curvature > 0.0 else 0.0
@@ -145,7 +158,7 @@ class VelocityProjection:
         """u ← u* + M⁻¹Jᵀσ, then walls hold whom they meet; whether that changed."""
         velocity_kernels.load_stress(c.n, c.scale, c.fluid, c.unknowns)
         velocity_kernels.velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-        return c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
+        return constrain(c, through_stress=True)
 
     def _start(self, c: StepContext) -> float:
         velocity_kernels.start_conjugate_gradients(
@@ -169,9 +182,9 @@ class VelocityProjection:
             return 0, rz
         self._progress.start({0: rz})
         velocity_kernels.conjugate_gradients(
-            self._progress.go, c.n, c.periodic, budget, enough, c.scale, c.materials.table, c.fluid,
-            c.boundary.contacts, c.unknowns, self._sums.array,
-            self._progress.used, self._progress.numbers,
+            self._progress.go, c.n, c.periodic, c.boundary.coupled, budget, enough, c.scale,
+            c.materials.table, c.fluid, c.boundary.walls, c.boundary.contacts, c.unknowns,
+            self._sums.array, self._progress.used, self._progress.numbers,
         )  # fmt: skip
         return self._progress.iterations, self._progress.number(0)
 
@@ -184,7 +197,7 @@ class VelocityProjection:
             )  # fmt: skip
             rz = self._sums.total(c.n)
             velocity_kernels.add_velocity_change(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
-            c.boundary.constrain_velocities(c.scale, c.fluid.position, c.unknowns.velocity, True)
+            constrain(c, through_stress=True, anew=False)
         return budget, rz
 
 
@@ -234,8 +247,8 @@ class PositionProjection:
         self._sums.reserve(c.n)
         self._progress.start({Tally.NESTEROV: 0.5 * (1.0 + math.sqrt(5.0))})
         position_kernels.begin(
-            c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.scale, c.fluid,
-            c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
+            c.n, self.kind, c.periodic, c.boundary.coupled, self._least_stiffness, MARGIN, c.scale,
+            c.fluid, c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
             self._sums.array, self._progress.numbers,
         )  # fmt: skip
 
@@ -245,7 +258,7 @@ class PositionProjection:
         shifting = conform and s.projection == "doubly"
         position_kernels.iterate(
             self._progress.go, c.n, self.kind, c.periodic, shifting, conform, s.corotation,
-            s.position_iterations, s.max_position_iterations, s.density_tolerance,
+            c.boundary.coupled, s.position_iterations, s.max_position_iterations, s.density_tolerance,
             s.jacobi_relaxation, c.scale, c.materials.table, c.fluid, c.boundary.walls,
             c.boundary.contacts, self._wall_table, c.unknowns, self._sums.array,
             self._progress.used, self._progress.numbers,

@@ -11,7 +11,8 @@ from viscoil.compute import Doubles, Flag, Ints, vec3, vec6
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
 from viscoil.reductions import block_begin, block_end, blocks, sum_blocks
-from viscoil.solvers.contact import Contacts, free_part
+from viscoil.solvers.contact import Contacts, Walls, free_part
+from viscoil.solvers.coupling import add_body_terms, advance_bodies, respond_bodies
 from viscoil.solvers.operators import (
     bend_compliance,
     bend_constraint,
@@ -148,9 +149,11 @@ def start_conjugate_gradients(
 def respond(
     n: qd.i32,
     periodic: qd.template(),
+    coupled: qd.template(),
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
+    walls: Walls,
     contacts: Contacts,
     unknowns: Unknowns,
     sums: Doubles,
@@ -158,31 +161,44 @@ def respond(
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
     for i in range(n):
         force = stress_force(periodic, fluid, unknowns, i)
-        w = free_part(fluid.wall[i], contacts, scale.dt * fluid.inverse_mass[i] * force)
+        w = scale.dt * fluid.inverse_mass[i] * force
+        if qd.static(not coupled):
+            w = free_part(fluid.wall[i], contacts, w)
         unknowns.change[i] = w
         p = unknowns.direction[i]
         q = unknowns.bend_direction[i]
         work = double_dot(p, comply(p, materials, fluid, i))
         work += bend_compliance(materials, fluid, i) * q.dot(q)
-        unknowns.term[i] = (
-            2.0 * w.dot(w) / fluid.inverse_mass[i] + volume_of(scale, fluid, i) * work
-        )
+        volume = volume_of(scale, fluid, i)
+        if qd.static(not coupled):
+            unknowns.term[i] = 2.0 * w.dot(w) / fluid.inverse_mass[i] + volume * work
+        else:
+            unknowns.term[i] = volume * work
+    if qd.static(coupled):
+        respond_bodies(walls, contacts, fluid, unknowns)
+        for i in range(n):
+            w = unknowns.change[i]
+            unknowns.term[i] = unknowns.term[i] + 2.0 * w.dot(w) / fluid.inverse_mass[i]
     sum_terms(n, unknowns, sums)
+    if qd.static(coupled):
+        add_body_terms(walls, sums)
 
 
 @qd.kernel(fastcache=True)
 def response(
     n: qd.i32,
     periodic: qd.template(),
+    coupled: qd.template(),
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
+    walls: Walls,
     contacts: Contacts,
     unknowns: Unknowns,
     sums: Doubles,
 ):
     """w and p·A p of the direction p."""
-    respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
+    respond(n, periodic, coupled, scale, materials, fluid, walls, contacts, unknowns, sums)
 
 
 @qd.kernel(fastcache=True, graph=True)
@@ -190,11 +206,13 @@ def conjugate_gradients(
     go: Flag,
     n: qd.i32,
     periodic: qd.template(),
+    coupled: qd.template(),
     budget: qd.i32,
     enough: qd.f64,
     scale: Scale,
     materials: MaterialTable,
     fluid: Fluid,
+    walls: Walls,
     contacts: Contacts,
     unknowns: Unknowns,
     sums: Doubles,
@@ -206,8 +224,10 @@ def conjugate_gradients(
     length ← r·z / p·A p; σ += length p; u += length w; r −= length A p; p ← z + (r·z)'/(r·z) p.
     """
     while qd.graph.do_while(go):
-        respond(n, periodic, scale, materials, fluid, contacts, unknowns, sums)
+        respond(n, periodic, coupled, scale, materials, fluid, walls, contacts, unknowns, sums)
         sum_blocks(n, rz, sums)
+        if qd.static(coupled):
+            advance_bodies(scale.dt, walls, sums)
         for i in range(n):
             length = 1.0 / qd.cast(sums[1], qd.f32)
             p = unknowns.direction[i]

@@ -1,0 +1,152 @@
+"""Where rigid bodies touch each other and other colliders: points of one, distances of the other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from viscoil.colliders.primitives import Kind, Primitive, distance_to
+from viscoil.colliders.quaternions import Float
+from viscoil.scene import Collider
+
+RIM = 12  # points around each end of a cylinder
+EDGE = 4  # parts of a box's edge, against anything that is not flat
+INSIDE = 0.05  # of the way from a point to the centre of its solid: where normals are asked for
+BARE_FRICTION = 0.5  # between two surfaces of which neither tells a coefficient
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A collider where it is now."""
+
+    spec: Collider
+    parts: Sequence[Primitive]  # with world poses
+    center: Float  # (3,) m
+    radius: float  # m: of a ball about the centre that holds it; inf if there is none
+
+
+@dataclass(frozen=True)
+class RigidContact:
+    """A point at which two colliders touch or may do so within the step."""
+
+    first: int  # index of a dynamic collider
+    second: int  # index of the other
+    point: Float  # (3,) m, halfway between the surfaces
+    normal: Float  # (3,), out of the second
+    gap: float  # m, negative where they overlap
+
+
+def find_contacts(
+    solids: Sequence[Solid], dynamic: Sequence[int], reach: Sequence[float]
+) -> list[RigidContact]:
+    """All contacts of the dynamic colliders with gaps below the sum of both `reach` (m)."""
+    found: list[RigidContact] = []
+    for a in dynamic:
+        for b, other in enumerate(solids):
+            margin = reach[a] + reach[b]
+            seen = b == a or (b in dynamic and b < a)
+            if seen or not _may_touch(solids[a], other, margin):
+                continue
+            found += _touching(a, b, solids[a], other, margin)
+            found += [_turned(c) for c in _touching(b, a, other, solids[a], margin)]
+    return found
+
+
+def friction(a: Collider, b: Collider) -> float:
+    """Coulomb's coefficient between two colliders: the geometric mean of what they tell."""
+    told = [mu for mu in (_told(a), _told(b)) if mu is not None]
+    return float(np.prod(told)) ** (1.0 / len(told)) if told else BARE_FRICTION
+
+
+def _told(spec: Collider) -> float | None:
+    if spec.contact == "sticky":
+        return None
+    return spec.friction if spec.contact == "friction" else 0.0
+
+
+def _may_touch(a: Solid, b: Solid, margin: float) -> bool:
+    center = a.center[None]
+    nearest = min(float(distance_to(part, center)[0]) for part in b.parts)
+    return nearest < a.radius + margin
+
+
+def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterator[RigidContact]:
+    """Points of collider a against the distance of collider b."""
+    for part, wall in product(one.parts, other.parts):
+        towards = -normals(wall, part.pose.position[None])[0]
+        cores, radius = features(part, towards, flat=wall.kind == Kind.PLANE)
+        gaps, out = _facing(wall, cores, part.pose.position)
+        gaps -= radius
+        near = gaps < margin
+        for core, gap, n in zip(cores[near], gaps[near], out[near], strict=True):
+            yield RigidContact(a, b, core - (radius + 0.5 * gap) * n, n, float(gap))
+
+
+def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float]:
+    """Gaps (n,) in m and normals (n, 3) of a solid's points.
+
+    At a corner that lies flush with a corner of the other the distance has no one gradient, so faces
+    are asked a little farther inside the solid that the point belongs to.
+    """
+    if wall.kind not in (Kind.BOX, Kind.CYLINDER):
+        return distance_to(wall, points), normals(wall, points)
+    inside = points + INSIDE * (center - points)
+    n = normals(wall, inside)
+    return distance_to(wall, inside) + np.einsum("pa,pa->p", n, points - inside), n
+
+
+def _turned(c: RigidContact) -> RigidContact:
+    return RigidContact(c.second, c.first, c.point, -c.normal, c.gap)
+
+
+def normals(part: Primitive, points: Float) -> Float:
+    """The gradient (n, 3) of the distance, by differences, so that it serves any shape."""
+    step = 1e-6
+    ends = np.concatenate([points + step * e for e in (*np.eye(3), *-np.eye(3))])
+    values = distance_to(part, ends).reshape(2, 3, len(points))
+    slopes = (values[0] - values[1]).T
+    lengths = np.linalg.norm(slopes, axis=1, keepdims=True)
+    # in the very middle of a solid no direction is better than another: up
+    return np.where(lengths > step, slopes / np.maximum(lengths, 1e-30), [0.0, 1.0, 0.0])
+
+
+def features(part: Primitive, towards: Float, flat: bool) -> tuple[Float, float]:
+    """World points (n, 3) of the solid, and the radius (m) of the balls about them that count.
+
+    What is round is told exactly by its axis and radius; rims have a point `towards` the other.
+    """
+    match part.kind:
+        case Kind.SPHERE | Kind.CAPSULE:
+            radius, half = part.params[:2]
+            ends = np.array([[0.0, -half, 0.0], [0.0, half, 0.0]])
+            body = ends[:1] if half == 0.0 else np.concatenate([ends, np.zeros((1, 3))])
+            return part.pose.to_world(body), radius
+        case Kind.BOX:
+            return part.pose.to_world(_box_points(flat) * np.array(part.params[:3])), 0.0
+        case Kind.CYLINDER:
+            local = part.pose.to_body(part.pose.position + towards)
+            angles = np.arctan2(local[2], local[0]) + 2.0 * np.pi * np.arange(RIM) / RIM
+            radius, half = part.params[:2]
+            rim = np.stack([radius * np.cos(angles), 0.0 * angles, radius * np.sin(angles)], 1)
+            up = np.array([0.0, half, 0.0])
+            return part.pose.to_world(np.concatenate([rim + up, rim - up])), 0.0
+        case _:
+            return np.zeros((0, 3)), 0.0
+
+
+@cache
+def _box_points(flat: bool) -> Float:
+    """Corners and, unless the other is flat, points along the edges of the cube from -1 to 1."""
+    corners = list(product((-1.0, 1.0), repeat=3))
+    if flat:
+        return np.array(corners)
+    inner = np.linspace(-1.0, 1.0, EDGE + 1)[1:-1]
+    edges = [
+        np.insert(np.array(ends), axis, t)
+        for axis in range(3)
+        for ends in product((-1.0, 1.0), repeat=2)
+        for t in inner
+    ]
+    return np.array([*corners, *edges])

@@ -1,0 +1,58 @@
+"""Mass, centre of mass and inertia of a body, from its shape filled evenly."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from viscoil.colliders.quaternions import Float
+from viscoil.scene import Collider
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Of a rigid body, in the frame of its collider."""
+
+    mass: float  # kg
+    center: Float  # (3,) m: the centre of mass seen from the collider's reference point
+    inertia: Float  # (3, 3) kg m², about the centre of mass
+
+
+def mass_properties(spec: Collider) -> MassProperties:
+    """What the scene says about a dynamic collider."""
+    volume, inertia = _filled(spec)
+    assert spec.shape != "plane" and (spec.mass or spec.density)  # the scene made sure
+    mass = spec.mass or float(spec.density or 0.0) * volume
+    return MassProperties(mass, np.zeros(3), mass * inertia)
+
+
+def _filled(spec: Collider) -> tuple[float, Float]:
+    """Volume (m³) and inertia per mass (m²) of the solid shape in its own frame."""
+    match spec.shape:
+        case "sphere":
+            return 4.0 / 3.0 * math.pi * spec.radius**3, 0.4 * spec.radius**2 * np.eye(3)
+        case "box":
+            square = np.square(spec.size)
+            return math.prod(spec.size), np.diag(square.sum() - square) / 12.0
+        case "cylinder":
+            return _cylinder(spec.radius, spec.height)
+        case "capsule":
+            return _capsule(spec.radius, math.dist(spec.start, spec.end))
+        case _:
+            raise ValueError(f"a {spec.shape} has no finite volume")
+
+
+def _cylinder(radius: float, height: float) -> tuple[float, Float]:
+    across = radius**2 / 4.0 + height**2 / 12.0
+    return math.pi * radius**2 * height, np.diag([across, radius**2 / 2.0, across])
+
+
+def _capsule(radius: float, length: float) -> tuple[float, Float]:
+    """A cylinder between two half balls, whose centres of mass lie 3/8 r beyond its ends."""
+    middle, inner = _cylinder(radius, length)
+    ball = 4.0 / 3.0 * math.pi * radius**3
+    along = 0.4 * radius**2
+    # of both half balls about the capsule's centre, by the theorem of parallel axes
+    across = along + length**2 / 4.0 + 3.0 / 8.0 * radius * length
+    total = middle * inner + ball * np.diag([across, along, across])
+    return middle + ball, np.asarray(total / (middle + ball))
