@@ -28,6 +28,41 @@ class SolidMesh:
         """What the faces enclose, m³; where parts overlap it counts more than once."""
         return abs(volume(self._vertices, self._faces))
 
+    @property
+    def radius(self) -> float:
+        """Of the ball about the file's origin that holds the mesh, m."""
+        return float(np.linalg.norm(self._vertices, axis=1).max())
+
+    def filled(self) -> tuple[float, Float, Float]:
+        """Volume (m³), centre of mass (m) and inertia per mass (m²) about it, of the solid.
+
+        By the tetrahedra between the faces and the origin; those that overlap count twice.
+        """
+        corners = self._vertices[self._faces]
+        six = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+        total = float(six.sum()) / 6.0
+        if abs(total) < 1e-30:
+            return 0.0, np.zeros(3), np.eye(3)
+        center = np.einsum("i,ija->a", six, corners) / 24.0 / total
+        # ∫ x xᵀ of a tetrahedron with one corner at the origin: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) 6V/120
+        summed = corners.sum(axis=1)
+        second = np.einsum("i,ija,ijb->ab", six, corners, corners)
+        second += np.einsum("i,ia,ib->ab", six, summed, summed)
+        return total, center, _inertia(second / 120.0 / total, center)
+
+    def spread(self) -> tuple[float, Float, Float]:
+        """Area (m²), centre of mass (m) and inertia per mass (m²) about it, of the faces."""
+        corners = self._vertices[self._faces]
+        doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = 0.5 * np.linalg.norm(doubled, axis=1)
+        total = float(area.sum())
+        center = np.einsum("i,ija->a", area, corners) / 3.0 / total
+        # ∫ x xᵀ of a triangle: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) A/12
+        summed = corners.sum(axis=1)
+        second = np.einsum("i,ija,ijb->ab", area, corners, corners)
+        second += np.einsum("i,ia,ib->ab", area, summed, summed)
+        return total, center, _inertia(second / 12.0 / total, center)
+
     def depth(self, points: Float) -> Float:
         """How far (m) points (n, 3) are inside; negative outside."""
         import igl
@@ -38,6 +73,12 @@ class SolidMesh:
         )[0]
         side = np.where(self._winding.inside(points), 1.0, -1.0)
         return np.asarray(side * np.sqrt(square))
+
+
+def _inertia(second: Float, center: Float) -> Float:
+    """From the mean of x xᵀ about the origin, m², that per mass about the centre."""
+    about = second - np.outer(center, center)
+    return np.asarray(np.trace(about) * np.eye(3) - about)
 
 
 @lru_cache(maxsize=16)

@@ -132,6 +132,9 @@ def features(part: Primitive, towards: Float, flat: bool) -> tuple[Float, float]
             rim = np.stack([radius * np.cos(angles), 0.0 * angles, radius * np.sin(angles)], 1)
             up = np.array([0.0, half, 0.0])
             return part.pose.to_world(np.concatenate([rim + up, rim - up])), 0.0
+        case Kind.MESH:
+            points = np.zeros((0, 3)) if part.points is None else part.points
+            return part.pose.to_world(points), 0.0
         case _:
             return np.zeros((0, 3)), 0.0
 

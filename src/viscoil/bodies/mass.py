@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from viscoil.colliders.quaternions import Float
-from viscoil.scene import Collider
+from viscoil.errors import SceneError
+from viscoil.scene import Collider, MeshCollider
+from viscoil.solid_mesh import solid_mesh
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,32 @@ class MassProperties:
 
 def mass_properties(spec: Collider) -> MassProperties:
     """What the scene says about a dynamic collider."""
+    if spec.shape == "mesh":
+        return _of_mesh(spec)
     volume, inertia = _filled(spec)
     assert spec.shape != "plane" and (spec.mass or spec.density)  # the scene made sure
     mass = spec.mass or float(spec.density or 0.0) * volume
     return MassProperties(mass, np.zeros(3), mass * inertia)
+
+
+def _of_mesh(spec: MeshCollider) -> MassProperties:
+    """A solid mesh filled evenly, or a shell with its mass spread over its faces."""
+    mesh = solid_mesh(spec.file, spec.scale)
+    if spec.mode == "shell":
+        measure, center, inertia = mesh.spread()
+        thickness = 2.0 * (spec.offset or 0.0)
+        if spec.mass is None and thickness == 0.0:
+            raise SceneError(
+                f"the shell {spec.file} has no thickness to take its mass from: "
+                "give mass instead of density, or an offset"
+            )
+        mass = spec.mass or float(spec.density or 0.0) * measure * thickness
+    else:
+        measure, center, inertia = mesh.filled()
+        mass = spec.mass or float(spec.density or 0.0) * measure
+    if not mass > 0.0:
+        raise SceneError(f"the mesh {spec.file} encloses no volume: give mass, or mode = shell")
+    return MassProperties(mass, center, mass * inertia)
 
 
 def _filled(spec: Collider) -> tuple[float, Float]:

@@ -14,10 +14,10 @@ from viscoil.bodies.mass import mass_properties
 from viscoil.bodies.state import RigidState
 from viscoil.colliders import ColliderSet, Pose
 from viscoil.colliders.motion import velocities
-from viscoil.colliders.primitives import primitives
 from viscoil.colliders.quaternions import Float
 from viscoil.compute import view, write
 from viscoil.scene import Collider
+from viscoil.solid_mesh import solid_mesh
 
 ITERATIONS = 60  # of sequential impulses
 SLOP = 0.02  # of the spacing: overlap that is left alone, so that contacts at rest stay
@@ -148,7 +148,7 @@ class RigidBodies:
             state = self.states.get(k)
             if state is None:
                 now, after = self._colliders.pose(k, time), self._colliders.pose(k, time + dt)
-                motion.velocity[k], motion.turn[k] = velocities(now, after, dt)
+                motion.velocity[k], motion.turn[k], _growth = velocities(now, after, dt)
                 motion.center[k] = now.position
             else:
                 motion.inertia[k] = state.halfway(dt)
@@ -159,9 +159,13 @@ class RigidBodies:
                 motion.center[k] = state.position
         return motion
 
+    def _solid(self, k: int, pose: Pose) -> Solid:
+        spec = self._colliders.specs[k]
+        return Solid(spec, self._colliders.solid(k, pose), pose.position, extent(spec))
+
     def _find_contacts(self, time: float, dt: float, gravity: float) -> None:
         specs, motion = self._colliders.specs, self._motion
-        solids = [_solid(spec, self.pose(k, time)) for k, spec in enumerate(specs)]
+        solids = [self._solid(k, self.pose(k, time)) for k in range(len(specs))]
         radii = [solid.radius if np.isfinite(solid.radius) else 0.0 for solid in solids]
         speeds = np.linalg.norm(motion.velocity, axis=1)
         speeds += radii * np.linalg.norm(motion.turn, axis=1)
@@ -296,6 +300,8 @@ def extent(spec: Collider) -> float:
             return float(np.hypot(spec.radius, 0.5 * spec.height))
         case "capsule":
             return spec.radius + 0.5 * float(np.linalg.norm(np.subtract(spec.end, spec.start)))
+        case "mesh":
+            return solid_mesh(spec.file, spec.scale).radius
 
 
 def _initial_state(spec: Collider, pose: Pose) -> RigidState:
@@ -308,11 +314,6 @@ def _initial_state(spec: Collider, pose: Pose) -> RigidState:
     )  # fmt: skip
     state.spin = state.inertia() @ turn
     return state
-
-
-def _solid(spec: Collider, pose: Pose) -> Solid:
-    parts = [part._replace(pose=pose.then(part.pose)) for part in primitives(spec)]
-    return Solid(spec, parts, pose.position, extent(spec))
 
 
 def _allocate(kind: Any, count: int) -> Any:

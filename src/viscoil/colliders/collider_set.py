@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, velocities
-from viscoil.colliders.primitives import Contact, distance, pose, primitives
+from viscoil.colliders.primitives import Contact, Primitive, distance, pose, primitives
 from viscoil.colliders.quaternions import Float
 from viscoil.scene import Collider, MeshCollider
 
@@ -82,6 +82,14 @@ class ColliderSet:
     def pose(self, index: int, time: float) -> Pose:
         """The pose at `time` (s) of the collider `specs[index]`; see `primitives.rest_pose`."""
         return pose(self.specs[index], time)
+
+    def solid(self, index: int, at: Pose) -> list[Primitive]:
+        """The primitives of the collider `specs[index]`, with world poses if it stands at `at`."""
+        parts = [part._replace(pose=at.then(part.pose)) for part in self._groups[index][1]]
+        if index not in self.meshes:
+            return parts
+        field, points = self.field(index), self.meshes[index].points
+        return [part._replace(field=field, points=points) for part in parts]
 
     def field(self, index: int) -> "BrickField | None":
         """The distance field of the collider `specs[index]` after the last move, if it is a mesh."""

@@ -20,6 +20,7 @@ from viscoil.vdb import read_vdb
 
 LEVEL_SET = ".vdb"
 BAND = 3.0  # spacings: what a particle can feel, and a step's motion
+MOST_POINTS = 240  # of a rigid body that touch others
 THICK = 0.5  # cells: half the least thickness of a shell that the field can show
 
 
@@ -27,6 +28,8 @@ class Shape(Protocol):
     """What has a distance field in the frame of a collider's pose."""
 
     animated: bool
+    points: Float
+    """(n, 3) m: places on the surface, in the frame of the pose."""
 
     def field(self, time: float, dt: float) -> BrickField:
         """The field at `time` (s), with the mean velocities since time - dt of an animation."""
@@ -46,6 +49,9 @@ class LevelSetShape:
     def __init__(self, spec: MeshCollider) -> None:
         if not Path(spec.file).exists():
             raise SceneError(f"there is no file {spec.file}: check the path")
+        if spec.dynamic:
+            raise SceneError(f"the level set {spec.file} cannot be dynamic: give a mesh file")
+        self.points = np.zeros((0, 3))
         grids = read_vdb(spec.file)
         field = from_grids(grids, spec.file, spec.mode, (spec.offset or 0.0) / spec.scale)
         self._field = replace(
@@ -67,6 +73,9 @@ class MeshShape:
         self.spec = spec
         self._source = open_source(spec.file, spec.fps, spec.loop)
         self.animated = self._source.animated
+        if self.animated and spec.dynamic:
+            raise SceneError(f"the animated mesh {spec.file} cannot be dynamic: remove one of both")
+        self.points = _some(spec.scale * self._source.vertices(0.0))
         self.request = request(spec, spacing)
         self._still: BrickField | None = None
 
@@ -90,6 +99,18 @@ class MeshShape:
             return field
         values = attribute(self._source.mesh, name, self.spec.file)
         return carry(field, "friction", *self._mesh(0.0), values)
+
+
+def _some(vertices: Float) -> Float:
+    """At most MOST_POINTS vertices: the outermost along many directions, and others between."""
+    k = np.arange(MOST_POINTS // 2) + 0.5
+    polar, turn = np.arccos(1.0 - 4.0 * k / MOST_POINTS), np.pi * (1.0 + 5.0**0.5) * k
+    ways = np.stack(
+        [np.sin(polar) * np.cos(turn), np.cos(polar), np.sin(polar) * np.sin(turn)], axis=1
+    )
+    outer = np.argmax(vertices @ ways.T, axis=0)
+    between = np.linspace(0, len(vertices) - 1, MOST_POINTS // 2).astype(np.int64)
+    return np.asarray(vertices[np.unique(np.concatenate([outer, between]))])
 
 
 def request(spec: MeshCollider, spacing: float) -> Request:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from viscoil.bricks.field import BrickField
 from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, moved, turn
 from viscoil.colliders.quaternions import Float
@@ -35,11 +36,13 @@ class Contact(enum.IntEnum):
 
 
 class Primitive(NamedTuple):
-    """One convex solid; a collider is the union of its primitives."""
+    """One solid; a collider is the union of its primitives."""
 
     kind: Kind
     params: tuple[float, float, float, float]
     pose: Pose  # in the collider's frame
+    field: BrickField | None = None  # distances of a mesh
+    points: Float | None = None  # (n, 3) m: some of a mesh's vertices, its outermost among them
 
 
 FACES: dict[str, tuple[float, float, float]] = {
@@ -129,7 +132,8 @@ def _distance(part: Primitive, p: Float) -> Float:
             axial = np.stack([p[:, 0], p[:, 1] - nearest, p[:, 2]], axis=1)
             return np.asarray(np.linalg.norm(axial, axis=1) - radius)
         case Kind.MESH:
-            raise ValueError("a mesh is no primitive: ask its distance field")
+            assert part.field is not None, "only a ColliderSet knows the distance of a mesh"
+            return part.field.sample(p)
 
 
 def _rounded(excess: Float) -> Float:

@@ -360,7 +360,7 @@ class CapsuleCollider(_SolidBase):
         return self
 
 
-class MeshCollider(_ColliderBase):
+class MeshCollider(_SolidBase):
     """A triangle mesh, which may be open, overlap itself, or have wrong normals."""
 
     shape: Literal["mesh"] = "mesh"
@@ -394,6 +394,9 @@ class MeshCollider(_ColliderBase):
         if self.friction_attribute is not None and self.contact != "friction":
             text = 'works only with contact = "friction": add it, with a friction for bare places'
             reject("MeshCollider", [(("friction_attribute",), text, self.friction_attribute)])
+        if self.dynamic and self.mode == "container":
+            text = "cannot be a rigid body: remove dynamic, or give mode solid or shell"
+            reject("MeshCollider", [(("dynamic",), text, self.dynamic)])
         return self
 
 

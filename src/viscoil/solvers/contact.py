@@ -194,7 +194,7 @@ def _collect(
                     contacts.impulse[place] = vec3(0.0)
                     k = walls.bodies.primitive[b]
                     if k >= 0:
-                        at = distance_and_normal(walls.colliders, k, position[i])
+                        at = distance_and_normal(walls.colliders, k, fluid.position[i])
                         contacts.start[place] = at
 
 

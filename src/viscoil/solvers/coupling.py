@@ -299,7 +299,10 @@ def press(
     contacts: Contacts,
     wall_table: Floats,
 ) -> vec3:
-    """p ∇γ at y of particle i, Pa/m, of which the walls get −Δt² V p ∇γ as far as it is `motion` and no shift."""
+    """p ∇γ at y of particle i, Pa/m.
+
+    Walls get −Δt² V p ∇γ of it, as far as it is `motion` and no shift.
+    """
     c = fluid.wall[i]
     support = support_of(scale, fluid, i)
     outside = 1.0
