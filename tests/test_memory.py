@@ -78,7 +78,7 @@ def test_emitters_stop_at_the_most_particles() -> None:
 
 def test_a_scene_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     body = scene(({"shape": "box", "size": (1.0, 1.0, 1.0)},))
-    needed = 1_000_000 * memory.BYTES_PER_PARTICLE
+    needed = 1_000_000 * memory.bytes_per_particle(body)
     monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) + 1)
     memory.check(body)
     monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) - 1)

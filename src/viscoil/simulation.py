@@ -28,7 +28,7 @@ from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
-from viscoil.particles import ChannelKind, Particles
+from viscoil.particles import STRESS_CHANNELS, ChannelKind, Particles
 from viscoil.sampling import seed
 from viscoil.scene import Bounds, Material, Scene
 from viscoil.scene.changes import changed_material
@@ -70,6 +70,12 @@ def _kill_born_before(n: qd.i32, earliest: qd.f32, birth: Floats, alive: Ints):
     for i in range(n):
         if birth[i] < earliest:
             alive[i] = 0
+
+
+def _needs_stress(scene: Scene) -> bool:
+    """Whether particles need the channels for stress: for a material, or because they are written."""
+    carried = any(material.carries_stress for material in scene.materials.values())
+    return carried or any(name in STRESS_CHANNELS for o in scene.outputs for name in o.channels)
 
 
 class Simulation:
@@ -318,7 +324,7 @@ class Simulation:
     def _seed(self) -> Particles:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
-        particles = Particles(len(start.position))
+        particles = Particles(len(start.position), stress=_needs_stress(self.scene))
         if len(start.position):
             particles.append(
                 {
@@ -349,12 +355,13 @@ class Simulation:
 
     def _load_state(self, arrays: dict[str, Any], metadata: dict[str, Any]) -> Particles:
         count = len(arrays["position"])
-        particles = Particles(count)
-        for name, (dtype, width, unit) in metadata["channels"].items():
+        kept = metadata["channels"]
+        particles = Particles(count, stress=all(name in kept for name in STRESS_CHANNELS))
+        for name, (dtype, width, unit) in kept.items():
             if name not in particles:
                 particles.add_channel(name, ChannelKind(dtype, width, unit))
         if count:
-            particles.append({name: arrays[name] for name in metadata["channels"]})
+            particles.append({name: arrays[name] for name in kept})
             compute.write(particles.alive, arrays["alive"])
         particles.next_id = metadata["next_id"]
         self.time, self.frame = metadata["time"], metadata["frame"]

@@ -362,7 +362,7 @@ class Boundary:
     def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
         position, wall = fluid.position, fluid.wall
-        if self._marks.shape[0] < wall.shape[0] + 1:
+        if self._marks.shape[0] != wall.shape[0] + 1:
             self._marks = scalars(qd.i32, wall.shape[0] + 1)
             self._sums = scalars(qd.i32, block_count(wall.shape[0] + 1))
         _mark(n, scale, self.walls, position, velocity, self._marks)

@@ -87,6 +87,8 @@ class DCPBD:
         """Algorithm 2."""
         self.scale.dt = dt
         materials.update(dt)
+        if materials.any_active:
+            particles.add_stress()
         with self.clock("neighbors"):
             self.neighbors.update(particles, (1.0 + MARGIN) * self.scale.support)
         if particles.count == 0:  # all of them were dead

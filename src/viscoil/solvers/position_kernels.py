@@ -34,6 +34,7 @@ def begin(
     n: qd.i32,
     kind: qd.template(),
     periodic: qd.template(),
+    conforming: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -47,7 +48,8 @@ def begin(
 ):
     """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
     for i in range(n):
-        unknowns.direction[i] = vec6(0.0)
+        if qd.static(conforming):
+            unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
         recall_pressure(fluid, contacts, unknowns, i)
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]

@@ -211,7 +211,7 @@ class PositionProjection:
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, going on from the stresses already applied."""
-        self.begin(c)
+        self.begin(c, conform)
         if not self._done():
             self.iterate(c, conform)
         p = self._progress
@@ -228,12 +228,12 @@ class PositionProjection:
         calm = self._progress.number(Tally.UNBALANCED) < s.density_tolerance
         return s.max_position_iterations == 0 or (s.position_iterations == 0 and calm)
 
-    def begin(self, c: StepContext) -> None:
+    def begin(self, c: StepContext, conform: bool) -> None:
         """What comes before the first iteration."""
         self._sums.reserve(c.n)
         self._progress.start({Tally.NESTEROV: 0.5 * (1.0 + math.sqrt(5.0))})
         position_kernels.begin(
-            c.n, self.kind, c.periodic, self._least_stiffness, MARGIN, c.scale, c.fluid,
+            c.n, self.kind, c.periodic, conform, self._least_stiffness, MARGIN, c.scale, c.fluid,
             c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
             self._sums.array, self._progress.numbers,
         )  # fmt: skip
