@@ -201,9 +201,7 @@ class Simulation:
 
     # How it is done
 
-    def _solve(self, dt: float) -> StepReport | None:
-        if self.particles.count == 0:
-            return None
+    def _solve(self, dt: float) -> StepReport:
         return self._solver.step(self.particles, self._materials, self._boundary, self.gravity, dt)
 
     def _advance_clock(self, dt: float) -> None:
@@ -259,19 +257,19 @@ class Simulation:
         table = self._materials.table
         return self._diagnose(self.particles, self._solver.scale.volume, table.density)
 
-    def _figures(self, dt: float, report: StepReport | None) -> dict[str, Any]:
+    def _figures(self, dt: float, report: StepReport) -> dict[str, Any]:
         diagnosis = self._diagnosis
         return {
             "step": self.steps,
             "time": self.time,
             "dt": dt,
             "particles": self.particles.count - self._removed,
-            "velocity_iterations": report.velocity.iterations if report else 0,
-            "position_iterations": report.position.iterations if report else 0,
-            "density_error_mean": report.density.mean if report else 0.0,
-            "density_error_max": report.density.largest if report else 0.0,
-            "outran_neighbors": report.density.outran if report else 0,
-            "conformation_residual": report.velocity.residual if report else 0.0,
+            "velocity_iterations": report.velocity.iterations,
+            "position_iterations": report.position.iterations,
+            "density_error_mean": report.density.mean,
+            "density_error_max": report.density.largest,
+            "outran_neighbors": report.density.outran,
+            "conformation_residual": report.velocity.residual,
             "kinetic_energy": diagnosis.kinetic_energy,
             "linear_momentum": list(diagnosis.linear_momentum),
             "angular_momentum": list(diagnosis.angular_momentum),

@@ -91,7 +91,8 @@ class DCPBD:
             particles.add_stress()
         with self.clock("neighbors"):
             self.neighbors.update(particles, (1.0 + MARGIN) * self.scale.support)
-        if particles.count == 0:  # all of them were dead
+        if particles.count == 0:  # all of them were dead, or none were born
+            self._workspace.follow(particles)
             return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)
         with self.clock("prepare"):

@@ -90,7 +90,7 @@ class Workspace:
         self._views: dict[type, Any] = {}
 
     def fluid(self, particles: Particles, pairs: PairList, period: Period) -> Fluid:
-        self._follow(particles)
+        self.follow(particles)
         length = pairs.neighbor.shape[0] if particles.carry_stress else 1
         if self._weight.shape[0] != length:
             self._views.pop(Fluid, None)  # frees the old one before the other is made
@@ -104,7 +104,7 @@ class Workspace:
         view: Unknowns = self._view(Unknowns, particles, {})
         return view
 
-    def _follow(self, particles: Particles) -> None:
+    def follow(self, particles: Particles) -> None:
         """Frees all arrays before others take their place when the particles have another capacity."""
         if particles.capacity != self._capacity:
             self._capacity = particles.capacity
@@ -112,7 +112,7 @@ class Workspace:
             self._views.clear()
 
     def _view(self, kind: Any, particles: Particles, own: dict[str, Any]) -> Any:
-        self._follow(particles)
+        self.follow(particles)
         values = {
             field.name: own[field.name] if field.name in own else self._array(field, particles)
             for field in dataclasses.fields(kind)
