@@ -24,6 +24,7 @@ from viscoil.solvers.density_kernels import (
     trusted,
 )
 from viscoil.solvers.operators import gradient, leak, stress_force
+from viscoil.solvers.prototype_stiffness import prepare_prototype_stiffness
 from viscoil.solvers.relaxation import jacobi_update, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -35,6 +36,7 @@ def begin(
     kind: qd.template(),
     periodic: qd.template(),
     conforming: qd.template(),
+    prototype: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -46,7 +48,10 @@ def begin(
     sums: Doubles,
     progress: Doubles,
 ):
-    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
+    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp.
+
+    `least` is the least stiffness or, if it is that of a prototype, the stiffness of all.
+    """
     for i in range(n):
         if qd.static(conforming):
             unknowns.direction[i] = vec6(0.0)
@@ -54,9 +59,15 @@ def begin(
         recall_pressure(fluid, contacts, unknowns, i)
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]
         settle(y, scale, fluid, walls, contacts, unknowns, i)
-    prepare_stiffness(
-        n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, sums, progress
-    )
+    if qd.static(prototype):
+        prepare_prototype_stiffness(
+            n, periodic, least, margin, scale, fluid, unknowns, sums, progress
+        )
+    else:
+        prepare_stiffness(
+            n, kind, periodic, least, margin, scale, fluid, walls, wall_table, unknowns, sums,
+            progress,
+        )  # fmt: skip
     apply_pressure_change(n, kind, periodic, False, scale, fluid, walls, wall_table, unknowns)
     for i in range(n):
         settle(unknowns.trial[i] + unknowns.change[i], scale, fluid, walls, contacts, unknowns, i)

@@ -207,7 +207,8 @@ class PositionProjection:
         self._progress = Progress()
         self._wall_table = scalars(qd.f32, 129)
         write(self._wall_table, wall_table(kind, settings.support))
-        self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
+        share = 1.0 if settings.stiffness == "prototype" else 0.1
+        self._least_stiffness = share * _lattice_stiffness(kind, settings.support, scale)
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, going on from the stresses already applied."""
@@ -233,9 +234,10 @@ class PositionProjection:
         self._sums.reserve(c.n)
         self._progress.start({Tally.NESTEROV: 0.5 * (1.0 + math.sqrt(5.0))})
         position_kernels.begin(
-            c.n, self.kind, c.periodic, conform, self._least_stiffness, MARGIN, c.scale, c.fluid,
-            c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
-            self._sums.array, self._progress.numbers,
+            c.n, self.kind, c.periodic, conform, self.settings.stiffness == "prototype",
+            self._least_stiffness, MARGIN, c.scale, c.fluid, c.boundary.walls,
+            c.boundary.contacts, self._wall_table, c.unknowns, self._sums.array,
+            self._progress.numbers,
         )  # fmt: skip
 
     def iterate(self, c: StepContext, conform: bool) -> None:
