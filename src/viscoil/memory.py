@@ -27,11 +27,16 @@ def expected_particles(scene: Scene) -> int:
     return math.ceil(start + added)
 
 
+def needs_stress(scene: Scene) -> bool:
+    """Whether particles need channels for stress: for a material, or because one is to be written."""
+    carried = any(material.carries_stress for material in scene.materials.values())
+    return carried or any("conformation" in output.channels for output in scene.outputs)
+
+
 def bytes_per_particle(scene: Scene) -> float:
     """At the peak of a step: less where no material carries stress, more where particles are added."""
-    stress = any(material.carries_stress for material in scene.materials.values())
     room = ROOM_TO_GROW if scene.emitters else 1.0
-    return room * (BYTES_UNDER_STRESS if stress else BYTES_WITHOUT_STRESS)
+    return room * (BYTES_UNDER_STRESS if needs_stress(scene) else BYTES_WITHOUT_STRESS)
 
 
 def check(scene: Scene) -> None:

@@ -72,12 +72,6 @@ def _kill_born_before(n: qd.i32, earliest: qd.f32, birth: Floats, alive: Ints):
             alive[i] = 0
 
 
-def _needs_stress(scene: Scene) -> bool:
-    """Whether particles need the channels for stress: for a material, or because they are written."""
-    carried = any(material.carries_stress for material in scene.materials.values())
-    return carried or any(name in STRESS_CHANNELS for o in scene.outputs for name in o.channels)
-
-
 class Simulation:
     """A scene in motion. Several may live in one process; they share the compute backend."""
 
@@ -322,7 +316,7 @@ class Simulation:
     def _seed(self) -> Particles:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
-        particles = Particles(len(start.position), stress=_needs_stress(self.scene))
+        particles = Particles(len(start.position), stress=memory.needs_stress(self.scene))
         if len(start.position):
             particles.append(
                 {
