@@ -56,7 +56,7 @@ def position_iterations(body: Body) -> Timing:
     def restart() -> None:
         write(c.unknowns.velocity, velocity)
         write(c.unknowns.stress, np.zeros((c.n, 6)))
-        project.begin(c)
+        project.begin(c, conform=True)
 
     def iterate() -> None:
         project.iterate(c, conform=True)

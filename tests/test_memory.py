@@ -7,6 +7,7 @@ import pytest
 
 from viscoil import memory
 from viscoil.errors import RunError
+from viscoil.particles import GROWTH
 from viscoil.scene import Scene
 
 D = 0.01
@@ -78,12 +79,31 @@ def test_emitters_stop_at_the_most_particles() -> None:
 
 def test_a_scene_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     body = scene(({"shape": "box", "size": (1.0, 1.0, 1.0)},))
-    needed = 1_000_000 * memory.BYTES_PER_PARTICLE
+    needed = 1_000_000 * memory.bytes_per_particle(body)
     monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) + 1)
     memory.check(body)
     monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) - 1)
     with pytest.raises(RunError, match=r"1,000,000 particles.*larger simulation\.spacing"):
         memory.check(body)
+
+
+def test_the_estimate_goes_with_the_kind_of_scene() -> None:
+    """Water takes half of what honey does; where particles are added, arrays have room to grow."""
+    box = {"shape": "box", "size": (0.1, 0.1, 0.1)}
+    water = {"still": {"density": 1000.0, "viscosity": 0.0}}
+    simulation = {"spacing": D, "duration": 1.0}
+    body = {**HONEY, **box, "material": "still"}
+    still = {"simulation": simulation, "materials": water, "fluids": [body]}
+    thick = scene((box,))
+    assert memory.bytes_per_particle(thick) == memory.BYTES_UNDER_STRESS
+    plain = memory.bytes_per_particle(Scene.model_validate(still))
+    assert plain == memory.BYTES_WITHOUT_STRESS < 0.6 * memory.BYTES_UNDER_STRESS
+    written = [{"type": "frames", "channels": ("conformation",)}]
+    full = Scene.model_validate({**still, "outputs": written})
+    assert memory.bytes_per_particle(full) == memory.BYTES_UNDER_STRESS
+    fed = {**still, "emitters": [{**NOZZLE, "material": "still", "speed": 1.0}]}
+    room = memory.bytes_per_particle(Scene.model_validate(fed)) / plain
+    assert room == memory.ROOM_TO_GROW == GROWTH
 
 
 def test_free_memory_is_a_sensible_number() -> None:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from viscoil.compute import view
 from viscoil.errors import ViscoilError
 from viscoil.neighbors import Neighbors
-from viscoil.particles import GROWTH, SMALLEST_CAPACITY, STANDARD_CHANNELS, ChannelKind, Particles
+from viscoil.particles import (
+    GROWTH,
+    MOST_IDS,
+    PATIENCE,
+    SMALLEST_CAPACITY,
+    STANDARD_CHANNELS,
+    STRESS_CHANNELS,
+    ChannelKind,
+    Particles,
+)
 
 FEW = settings(max_examples=12, deadline=None)
 
@@ -62,7 +71,7 @@ def test_fresh_particles_are_at_rest() -> None:
 
 
 def test_capacity_grows_in_steps() -> None:
-    """By half at a time, so that n appends cost only a logarithmic number of copies."""
+    """By a quarter at a time, so that n appends cost only a logarithmic number of copies."""
     particles, rng = Particles(), np.random.default_rng(0)
     capacities = [particles.capacity]
     for _ in range(60):
@@ -146,21 +155,74 @@ def test_the_dying_die_even_if_the_store_grows_first() -> None:
     check_tags(particles)
 
 
-def test_the_store_shrinks_once_it_is_half_empty() -> None:
+def trim(particles: Particles, sorts: int) -> None:
+    for _ in range(sorts):
+        particles.trim()
+
+
+def test_the_store_shrinks_once_it_has_been_half_empty() -> None:
     particles, rng = Particles(), np.random.default_rng(0)
     tagged(particles, 20_000, rng)
     kill(particles, particles["id"] >= 11_000)
     update(particles)
+    trim(particles, PATIENCE)
     assert particles.capacity == 20_000
     kill(particles, particles["id"] >= 4_000)
     update(particles)
     assert particles.count == 4_000
-    assert particles.capacity == 6_000
+    trim(particles, PATIENCE - 2)
+    assert particles.capacity == 20_000
+    particles.trim()
+    assert particles.capacity == int(4_000 * GROWTH)
     check_tags(particles)
     kill(particles, particles["id"] >= 10)
     update(particles)
+    trim(particles, PATIENCE)
     assert (particles.count, particles.capacity) == (10, SMALLEST_CAPACITY)
     tagged(particles, 2_000, rng)
     update(particles)
     check_tags(particles)
     assert particles["id"].max() == 21_999
+
+
+def test_a_flow_that_comes_and_goes_keeps_its_room() -> None:
+    """Between full and nearly empty within fewer sorts than the patience: no copy after the first."""
+    particles, rng = Particles(), np.random.default_rng(0)
+    capacities = set()
+    for _ in range(5):
+        tagged(particles, 4_000 - particles.count, rng)
+        capacities.add(particles.capacity)
+        kill(particles, np.arange(4_000) >= 100)
+        update(particles)
+        trim(particles, PATIENCE // 2)
+        capacities.add(particles.capacity)
+    assert capacities == {4_000}
+
+
+def test_ids_end_with_a_sentence_instead_of_a_second_round() -> None:
+    particles = Particles()
+    particles.append({"position": np.zeros((2, 3))})
+    particles.next_id = MOST_IDS - 1
+    particles.append({"position": np.zeros((1, 3))})
+    assert particles["id"].tolist() == [0, 1, MOST_IDS - 1]
+    with pytest.raises(ViscoilError, match=r"ids end at 2147483647: start a new run"):
+        particles.append({"position": np.zeros((1, 3))})
+    assert particles.count == 3
+
+
+def test_channels_of_stress_come_at_rest() -> None:
+    particles = Particles(stress=False)
+    particles.append({"position": np.zeros((3, 3))})
+    assert set(particles) == set(STANDARD_CHANNELS) - set(STRESS_CHANNELS)
+    assert not particles.carry_stress
+    with pytest.raises(ViscoilError, match=r"no channel 'stress'.*material that carries stress"):
+        particles["stress"]
+    with pytest.raises(ViscoilError, match="no channel 'heat': choose among position"):
+        particles["heat"] = 1.0
+    particles.add_stress()
+    assert particles.carry_stress
+    assert particles["conformation"].tolist() == [[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]] * 3
+    assert not particles["stress"].any()
+    particles["dilation"] = 2.0
+    particles.add_stress()
+    assert particles["dilation"].tolist() == [2.0] * 3

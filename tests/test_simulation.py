@@ -495,6 +495,7 @@ def test_the_most_particles() -> None:
         {"gradients": "plain"},
         {"corotation": False},
         {"projection": "position"},
+        {"stiffness": "prototype"},
         {"smoothing": "wendland_c2"},
         {"smoothing": "poly6_spiky"},
         {"support": 2.5},

@@ -147,7 +147,25 @@ def test_few_passes(monkeypatch: pytest.MonkeyPatch, half_extent: float, passes:
     assert len(calls) <= passes
 
 
+def test_the_dead_cost_no_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One bit more tells them apart: 24 bits and one, 4 passes; all 63 bits would take 8."""
+    calls = []
+    scatter = zorder._scatter
+    monkeypatch.setattr(zorder, "_scatter", lambda *a: (calls.append(a[1]), scatter(*a)))
+    points = np.random.default_rng(0).uniform(-0.8, 0.8, (5000, 3)).astype(np.float32)
+    check_sorted(points, 100.0, np.arange(5000) % 3 > 0)
+    assert len(calls) <= 4
+
+
+@pytest.mark.parametrize("cell", [0, 1, ORIGIN, LAST - 1, LAST])
+def test_one_living_cell_among_the_dead(cell: int) -> None:
+    """Its key may begin with any number of ones: the bit that tells the dead apart is found."""
+    points = np.full((50, 3), (cell - ORIGIN + 0.5) / 100.0, dtype=np.float32)
+    points[:, 2] = 0.0
+    check_sorted(points, 100.0, np.arange(50) % 2 > 0)
+
+
 def test_a_dead_first_particle() -> None:
-    """Keys are compared with the first one, which may be dead."""
+    """Nothing may be compared with the first key."""
     points = np.random.default_rng(2).uniform(-1, 1, (2000, 3)).astype(np.float32)
     check_sorted(points, 50.0, np.arange(2000) > 0)

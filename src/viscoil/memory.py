@@ -1,13 +1,18 @@
-"""How much memory a scene will need, known before anything is allocated."""
+"""How much memory a scene will need, known before anything is allocated, and what takes it."""
 
 import ctypes
 import math
 import os
+from collections.abc import Iterator
+from typing import Any
 
 from viscoil.errors import RunError
 from viscoil.scene import Emitter, Fluid, Scene
 
-BYTES_PER_PARTICLE = 730  # at the peak of a step: 681 were measured by `make bench`
+# At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
+BYTES_UNDER_STRESS = 730
+BYTES_WITHOUT_STRESS = 370
+ROOM_TO_GROW = 1.25  # how many times what is in use arrays may hold that had to grow
 SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 
 
@@ -24,11 +29,23 @@ def expected_particles(scene: Scene) -> int:
     return math.ceil(start + added)
 
 
+def needs_stress(scene: Scene) -> bool:
+    """Whether particles need channels for stress: for a material, or because one is to be written."""
+    carried = any(material.carries_stress for material in scene.materials.values())
+    return carried or any("conformation" in output.channels for output in scene.outputs)
+
+
+def bytes_per_particle(scene: Scene) -> float:
+    """At the peak of a step: less where no material carries stress, more where particles are added."""
+    room = ROOM_TO_GROW if scene.emitters else 1.0
+    own = 4 * sum(scene.channel_widths.values())
+    return room * (own + (BYTES_UNDER_STRESS if needs_stress(scene) else BYTES_WITHOUT_STRESS))
+
+
 def check(scene: Scene) -> None:
     """Refuses a scene that would not fit."""
     count = expected_particles(scene)
-    each = BYTES_PER_PARTICLE + 4 * sum(scene.channel_widths.values())
-    needed, free = count * each, available()
+    needed, free = count * bytes_per_particle(scene), available()
     if needed > SHARE_OF_MEMORY * free:
         raise RunError(
             f"the scene needs about {needed / 2**30:.1f} GiB for {count:,} particles and "
@@ -84,3 +101,25 @@ def give_back() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
         trim(0)
+
+
+def held(owner: Any) -> dict[str, int]:
+    """Bytes of each array that an object (or a dictionary of them) holds, the longest first."""
+    from viscoil.compute import view  # a scene is checked before the backend is loaded
+
+    sizes = [(name, view(array).nbytes) for name, array in _arrays(owner, "", set())]
+    return dict(sorted(sizes, key=lambda item: -item[1]))
+
+
+def _arrays(value: Any, name: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """Arrays with their dotted names; what is held twice comes under its first name."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if hasattr(value, "to_dlpack"):
+        yield name, value
+    elif isinstance(value, dict) or type(value).__module__.startswith("viscoil."):
+        items = value if isinstance(value, dict) else vars(value)
+        for key, item in items.items():
+            label = getattr(key, "__name__", str(key)).lstrip("_")
+            yield from _arrays(item, f"{name}.{label}".lstrip("."), seen)

@@ -27,8 +27,8 @@ from viscoil.zorder import ZSort, last_cell, origin, spread, squeeze
 CHUNK = 16384  # particles whose rows are collected before they are packed
 ROW_WIDTH = 64  # neighbours a row holds at first
 MOST_NEIGHBORS = 2000  # more than any fluid has: particles have collapsed onto each other
-FIRST_GUESS = 32  # neighbours per particle before any were counted
 HEADROOM = 1.1  # spare room when an array has to grow
+PAIR_HEADROOM = 1.02  # the same for pairs, the longest array of all
 
 
 @dataclasses.dataclass
@@ -283,20 +283,30 @@ class Neighbors:
         """The sizes of particles that it can tell apart."""
         self.pairs = PairList(scalars(i32, 1), scalars(i32, 1))
         self.pair_count = 0
+        self._rows = scalars(i32, CHUNK * ROW_WIDTH)
+        self._row_width = ROW_WIDTH
+        self._start_small()
+
+    def _start_small(self) -> None:
+        """Frees what is made anew at every sort."""
+        self._capacity = 0
+        self.pairs.start, self.pairs.neighbor = scalars(i32, 1), scalars(i32, 1)
         self._sorter = ZSort()
         self._periodic_cells = [0, 0, 0]
         self._grid = CellGrid(*(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32)))
         self._sums = scalars(i32, 1)
-        self._rows = scalars(i32, CHUNK * ROW_WIDTH)
-        self._row_width = ROW_WIDTH
 
     def update(self, particles: Particles, radius: float) -> None:
         """Drops dead particles, re-sorts the living in memory, lists pairs closer than `radius`."""
+        if particles.capacity < self._capacity:
+            self._start_small()
+        self._capacity = particles.capacity
         if self.is_periodic:
             wrap_positions(particles.count, self.period, particles.array("position"))
         survivors, moved = self._sort(particles, radius)
         if moved:
             particles.reorder(self._sorter.order, survivors)
+        particles.trim()
         self.pair_count = 0
         if survivors:
             self._find_cells(survivors)
@@ -355,14 +365,12 @@ class Neighbors:
         n = particles.count
         if self.pairs.start.shape[0] < n + 1:
             self.pairs.start = scalars(i32, particles.capacity + 1)
-        if self.pairs.neighbor.shape[0] < n:
-            self.pairs.neighbor = scalars(i32, n * FIRST_GUESS)
         for first in range(0, n, CHUNK):
             self._list_rows(first, min(first + CHUNK, n), radius, particles)
         self.pair_count = int(self.pairs.start[n])
         if self.pair_count > self.pairs.neighbor.shape[0]:
             self.pairs.neighbor = scalars(i32, 1)  # frees it before the longer one is made
-            self.pairs.neighbor = scalars(i32, int(self.pair_count * HEADROOM))
+            self.pairs.neighbor = scalars(i32, int(self.pair_count * PAIR_HEADROOM))
             self._list_pairs(particles, radius)
 
     def _list_rows(self, first: int, last: int, radius: float, particles: Particles) -> None:

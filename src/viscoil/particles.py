@@ -1,9 +1,13 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """The channel store: one independent array per particle property (DYVERSO, section 6).
 
-Arrays change size only at capacity steps. Particles are removed by a mask; the next sort puts the
-dead ones last and they are cut off, so that removal costs nothing of its own. Ids are stable: they
-survive sorting and removal, and are never given twice.
+Arrays change size only at capacity steps: they grow when they are full, and shrink when less than half
+of them has been in use for a while. Particles are removed by a mask; the next sort puts the dead ones
+last and they are cut off, so that removal costs nothing of its own. Ids are stable: they survive
+sorting and removal, and are never given twice.
+
+Channels that only stress needs exist only where a material carries any: they are two thirds of a
+particle, and water has none of them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,8 +21,10 @@ import quadrants as qd
 from viscoil.compute import Floats, Ints, Vec3s, Vec6s, scalars, vectors, view, write
 from viscoil.errors import ViscoilError
 
-GROWTH = 1.5
+GROWTH = 1.25  # the arrays of a step go with the channels, so that room to spare is dear
 SMALLEST_CAPACITY = 1024
+PATIENCE = 32  # sorts for which less than half must have been in use before the arrays shrink
+MOST_IDS = 2**31  # that 32 bits can tell apart
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,9 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
 # A channel of scenes of mixed resolution only.
 SIZE = ChannelKind("f32", 1, "1")  # s: spacing of the particle in units of simulation.spacing
 
+STRESS_CHANNELS = ("conformation", "dilation", "curvature", "stress", "bend")
 IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+REST: Mapping[str, tuple[float, ...] | float] = {"conformation": IDENTITY6, "size": 1.0}  # else 0
 
 
 @qd.kernel(fastcache=True)
@@ -91,19 +99,34 @@ _GATHER = {
 class Particles:
     """All particles of a simulation. Elements past `count` are garbage."""
 
-    def __init__(self, capacity: int = 0) -> None:
+    def __init__(self, capacity: int = 0, *, stress: bool = True) -> None:
+        """With room for `capacity` particles; without `stress` they lack the channels for it."""
         self.count = 0
         self.next_id = 0
         self.capacity = max(capacity, 1)
         self.kinds: dict[str, ChannelKind] = {}
         self._arrays: dict[str, Any] = {}
         self._spare: dict[tuple[str, int], Any] = {}
+        self._sorts_half_empty = 0
+        self._most_since = 0
         self.alive = self._mask(self.capacity)
         for name, kind in STANDARD_CHANNELS.items():
-            self.add_channel(name, kind)
+            if stress or name not in STRESS_CHANNELS:
+                self.add_channel(name, kind)
+
+    @property
+    def carry_stress(self) -> bool:
+        """Whether they have the channels for it."""
+        return all(name in self.kinds for name in STRESS_CHANNELS)
+
+    def add_stress(self) -> None:
+        """Adds the channels that stress needs, at rest, unless they are there."""
+        for name in STRESS_CHANNELS:
+            if name not in self.kinds:
+                self.add_channel(name, STANDARD_CHANNELS[name])
 
     def add_channel(self, name: str, kind: ChannelKind) -> None:
-        """Adds a channel of zeros; users may add as many as they like."""
+        """Adds a channel at rest (0, but for conformations); users may add as many as they like."""
         if name in self.kinds:
             raise ViscoilError(f"there is already a channel named {name!r}: choose another name")
         if (kind.dtype, kind.width) not in _GATHER:
@@ -112,17 +135,25 @@ class Particles:
             )
         self.kinds[name] = kind
         self._arrays[name] = kind.allocate(self.capacity)
+        if name in REST:
+            self[name] = REST[name]
 
     def array(self, name: str) -> Any:
         """The array that kernels use."""
+        if name not in self.kinds:
+            why = " (it comes with the first material that carries stress)"
+            raise ViscoilError(
+                f"there is no channel {name!r}{why if name in STRESS_CHANNELS else ''}: "
+                f"choose among {', '.join(self.kinds)}"
+            )
         return self._arrays[name]
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """NumPy's view of a channel: writable and without a copy on the CPU."""
-        return view(self._arrays[name], self.count)
+        return view(self.array(name), self.count)
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
-        write(self._arrays[name], np.broadcast_to(np.asarray(values), self[name].shape))
+        write(self.array(name), np.broadcast_to(np.asarray(values), self[name].shape))
 
     def __contains__(self, name: object) -> bool:
         return name in self.kinds
@@ -136,18 +167,20 @@ class Particles:
     def append(self, channels: Mapping[str, npt.ArrayLike]) -> None:
         """Adds particles with fresh ids; channels that are not given start at rest."""
         added = len(np.asarray(channels["position"]))
+        if self.next_id + added > MOST_IDS:
+            raise ViscoilError(
+                f"{self.next_id} particles were born, and ids end at {MOST_IDS - 1}: start a new "
+                "run from the last frame, or use a larger simulation.spacing"
+            )
         self.reserve(self.count + added)
-        rest: dict[str, npt.ArrayLike] = {
-            "id": np.arange(self.next_id, self.next_id + added, dtype=np.int32),
-            "conformation": np.tile(np.array(IDENTITY6, dtype=np.float32), (added, 1)),
-            "size": np.ones(added, dtype=np.float32),
-        }
+        ids = np.arange(self.next_id, self.next_id + added)
         for name, kind in self.kinds.items():
             shape = (added,) if kind.width == 1 else (added, kind.width)
-            values = channels.get(name, rest.get(name, np.zeros(shape)))
+            values = channels.get(name, ids if name == "id" else REST.get(name, 0.0))
             write(self._arrays[name], np.broadcast_to(values, shape), self.count)
         self.count += added
         self.next_id += added
+        self._most_since = max(self._most_since, self.count)
 
     def reserve(self, count: int) -> None:
         """Makes room for `count` particles, in capacity steps."""
@@ -161,11 +194,9 @@ class Particles:
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
             self._spare[kind.dtype, kind.width] = self._arrays[name]
             self._arrays[name] = spare
-        removed = survivors < self.count
-        self.count = survivors
-        if removed:
+        if survivors < self.count:
             self.alive.fill(1)
-            self._shrink()
+        self.count = survivors
 
     def spare(self, kind: ChannelKind) -> Any:
         """The array that `reorder` will write next for channels of this kind; scratch until then."""
@@ -174,20 +205,32 @@ class Particles:
             spare = self._spare[kind.dtype, kind.width] = kind.allocate(self.capacity)
         return spare
 
-    def _shrink(self) -> None:
-        if self.capacity > SMALLEST_CAPACITY and self.count < self.capacity // 2:
-            self._resize(max(int(self.count * GROWTH), SMALLEST_CAPACITY))
+    def trim(self) -> None:
+        """Shrinks arrays of which less than half was in use at `PATIENCE` calls, one per sort, in a row.
+
+        A flow that comes and goes faster than that keeps its memory; one that does not pays for a
+        copy of its channels once in so many steps at most.
+        """
+        self._most_since = max(self._most_since, self.count)
+        if self.capacity <= SMALLEST_CAPACITY or 2 * self._most_since >= self.capacity:
+            self._sorts_half_empty = self._most_since = 0
+            return
+        self._sorts_half_empty += 1
+        if self._sorts_half_empty == PATIENCE:
+            self._resize(max(int(self._most_since * GROWTH), SMALLEST_CAPACITY))
 
     def _resize(self, capacity: int) -> None:
+        """Moves channel by channel, so that only one of them is ever there twice."""
+        self._sorts_half_empty = self._most_since = 0
         self._spare.clear()
-        dying = np.array(view(self.alive, self.count))
         self.capacity = capacity
         for name, kind in self.kinds.items():
-            kept = np.array(self[name])
-            self._arrays[name] = kind.allocate(capacity)
-            write(self._arrays[name], kept)
-        self.alive = self._mask(capacity)
-        write(self.alive, dying)
+            grown = kind.allocate(capacity)
+            write(grown, self[name])
+            self._arrays[name] = grown
+        alive = self._mask(capacity)
+        write(alive, view(self.alive, self.count))
+        self.alive = alive
 
     @staticmethod
     def _mask(capacity: int) -> Any:

@@ -31,7 +31,7 @@ from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
-from viscoil.particles import SIZE, ChannelKind, Particles
+from viscoil.particles import SIZE, STRESS_CHANNELS, ChannelKind, Particles
 from viscoil.removal import Removal
 from viscoil.sampling import seed
 from viscoil.scene import Material, Scene
@@ -198,9 +198,7 @@ class Simulation:
 
     # How it is done
 
-    def _solve(self, dt: float) -> StepReport | None:
-        if self.particles.count == 0:
-            return None
+    def _solve(self, dt: float) -> StepReport:
         fields = self._fields.during(self.time, dt)
         return self._solver.step(
             self.particles, self._materials, self._boundary, self.gravity, dt, fields, self._heat
@@ -267,7 +265,7 @@ class Simulation:
         table = self._materials.table
         return self._diagnose(self.particles, self._solver.scale.volume, table.density)
 
-    def _figures(self, dt: float, report: StepReport | None) -> dict[str, Any]:
+    def _figures(self, dt: float, report: StepReport) -> dict[str, Any]:
         diagnosis = self._diagnosis
         forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
         return {
@@ -275,12 +273,12 @@ class Simulation:
             "time": self.time,
             "dt": dt,
             "particles": self.particles.count - self._removed,
-            "velocity_iterations": report.velocity.iterations if report else 0,
-            "position_iterations": report.position.iterations if report else 0,
-            "density_error_mean": report.density.mean if report else 0.0,
-            "density_error_max": report.density.largest if report else 0.0,
-            "outran_neighbors": report.density.outran if report else 0,
-            "conformation_residual": report.velocity.residual if report else 0.0,
+            "velocity_iterations": report.velocity.iterations,
+            "position_iterations": report.position.iterations,
+            "density_error_mean": report.density.mean,
+            "density_error_max": report.density.largest,
+            "outran_neighbors": report.density.outran,
+            "conformation_residual": report.velocity.residual,
             "kinetic_energy": diagnosis.kinetic_energy,
             "linear_momentum": list(diagnosis.linear_momentum),
             "angular_momentum": list(diagnosis.angular_momentum),
@@ -341,7 +339,7 @@ class Simulation:
     def _seed(self) -> Particles:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
-        particles = Particles(len(start.position))
+        particles = Particles(len(start.position), stress=memory.needs_stress(self.scene))
         self._channels.add_to(particles)
         if self._mixed:
             particles.add_channel("size", SIZE)
@@ -393,12 +391,13 @@ class Simulation:
 
     def _load_state(self, arrays: dict[str, Any], metadata: dict[str, Any]) -> Particles:
         count = len(arrays["position"])
-        particles = Particles(count)
-        for name, (dtype, width, unit) in metadata["channels"].items():
+        kept = metadata["channels"]
+        particles = Particles(count, stress=all(name in kept for name in STRESS_CHANNELS))
+        for name, (dtype, width, unit) in kept.items():
             if name not in particles:
                 particles.add_channel(name, ChannelKind(dtype, width, unit))
         if count:
-            particles.append({name: arrays[name] for name in metadata["channels"]})
+            particles.append({name: arrays[name] for name in kept})
             compute.write(particles.alive, arrays["alive"])
         particles.next_id = metadata["next_id"]
         self.time, self.frame = metadata["time"], metadata["frame"]

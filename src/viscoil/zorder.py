@@ -93,10 +93,18 @@ def _make_keys(
 
 
 @qd.kernel(fastcache=True)
-def _survey(n: qd.i32, keys: Longs, block_bits: Longs, block_dead: Ints, block_disorder: Ints):
-    """Per block: which bits differ from the first living key, how many are dead, how many descend."""
+def _survey(
+    n: qd.i32,
+    keys: Longs,
+    block_ones: Longs,
+    block_zeros: Longs,
+    block_dead: Ints,
+    block_disorder: Ints,
+):
+    """Per block: which bits are 1, and which 0, in some living key; how many are dead, and descend."""
     for b in range(blocks(n)):
-        bits = qd.i64(0)
+        ones = qd.i64(0)
+        zeros = qd.i64(0)
         dead = 0
         descents = 0
         for i in range(block_begin(b), block_end(b, n)):
@@ -104,19 +112,28 @@ def _survey(n: qd.i32, keys: Longs, block_bits: Longs, block_dead: Ints, block_d
             if key == dead_key():
                 dead += 1
             else:
-                bits = bits | (key ^ keys[0])
+                ones = ones | key
+                zeros = zeros | (key ^ dead_key())
             if i > 0:
                 descents += qd.cast(keys[i - 1] > key, qd.i32)
-        block_bits[b] = bits
+        block_ones[b] = ones
+        block_zeros[b] = zeros
         block_dead[b] = dead
         block_disorder[b] = descents
 
 
 @qd.kernel(fastcache=True)
-def _survey_total(count: qd.i32, block_bits: Longs, block_dead: Ints, block_disorder: Ints):
+def _survey_total(
+    count: qd.i32,
+    block_ones: Longs,
+    block_zeros: Longs,
+    block_dead: Ints,
+    block_disorder: Ints,
+):
     qd.loop_config(serialize=True)
     for b in range(1, count):
-        block_bits[0] = block_bits[0] | block_bits[b]
+        block_ones[0] = block_ones[0] | block_ones[b]
+        block_zeros[0] = block_zeros[0] | block_zeros[b]
         block_dead[0] = block_dead[0] + block_dead[b]
         block_disorder[0] = block_disorder[0] + block_disorder[b]
 
@@ -181,7 +198,8 @@ class ZSort:
         self._other_keys = scalars(qd.i64, capacity)
         self._other_order = scalars(qd.i32, capacity)
         self._histogram = scalars(qd.i32, count * DIGITS)
-        self._bits = scalars(qd.i64, count)
+        self._ones = scalars(qd.i64, count)
+        self._zeros = scalars(qd.i64, count)
         self._dead = scalars(qd.i32, count)
         self._descents = scalars(qd.i32, count)
 
@@ -200,15 +218,16 @@ class ZSort:
 
     def sort_keys(self, n: int) -> tuple[int, bool]:
         """The same for n > 0 particles whose `keys` and `order` (0, 1, 2...) are already made."""
-        _survey(n, self.keys, self._bits, self._dead, self._descents)
-        _survey_total(block_count(n), self._bits, self._dead, self._descents)
+        found = (self._ones, self._zeros, self._dead, self._descents)
+        _survey(n, self.keys, *found)
+        _survey_total(block_count(n), *found)
         dead = int(self._dead[0])
         if int(self._descents[0]) == 0:
             return n - dead, dead > 0
-        varying = 2**63 - 1 if dead else int(self._bits[0])
-        for shift in range(0, varying.bit_length(), 8):
-            if not varying >> shift & (DIGITS - 1):
-                continue  # all keys agree in this digit
+        telling = self._telling_bits(dead > 0)
+        for shift in range(0, telling.bit_length(), 8):
+            if not telling >> shift & (DIGITS - 1):
+                continue  # nothing to tell apart by this digit
             _count_digits(n, shift, self.keys, self._histogram)
             _scan_histogram(DIGITS * block_count(n), self._histogram)
             _scatter(
@@ -218,3 +237,17 @@ class ZSort:
             self.keys, self._other_keys = self._other_keys, self.keys
             self.order, self._other_order = self._other_order, self.order
         return n - dead, True
+
+    def _telling_bits(self, any_dead: bool) -> int:
+        """The bits in which living keys differ and, if any are dead, one more that tells them apart.
+
+        Above those in which they differ all living keys agree; the dead have a 1 at every place, so
+        the lowest at which the living have a 0 will do.
+        """
+        ones, zeros = int(self._ones[0]), int(self._zeros[0])
+        differing = ones & zeros
+        if not any_dead:
+            return differing
+        above = differing.bit_length()
+        apart = zeros >> above << above
+        return differing | (apart & -apart)

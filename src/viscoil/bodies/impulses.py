@@ -1,4 +1,5 @@
-# mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator,attr-defined,no-any-return"
+# mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator"
+# mypy: disable-error-code="attr-defined,no-any-return"
 """Rigid contact by sequential impulses, in double precision (Guendelman, Bridson and Fedkiw 2003;
 accumulated and clamped as in Catto 2005).
 

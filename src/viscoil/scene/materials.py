@@ -118,6 +118,11 @@ class Material(Model, json_schema_extra=_as_input_schema):
             return "elastic"
         return "viscous" if self.relaxation_time == 0 else "viscoelastic"
 
+    @property
+    def carries_stress(self) -> bool:
+        """Whether anything but pressure acts in it: all but an inviscid liquid without a solvent."""
+        return self.kind != "inviscid" or self.solvent_viscosity > 0
+
     @model_validator(mode="before")
     @classmethod
     def _resolve(cls, data: Any) -> Any:

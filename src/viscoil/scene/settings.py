@@ -137,6 +137,8 @@ class SolverSettings(Model):
     """Most iterations of the position projection per step (60, or position_iterations if more)."""
     density_tolerance: NonNegative = 1e-3
     """Mean relative compression at which position iterations may stop; 0 always takes the most."""
+    stiffness: Literal["exact", "prototype"] = "exact"
+    """Density stiffness of each neighbourhood, or of a full one for all (DYVERSO, eqs. 3 and 4)."""
     jacobi_relaxation: Positive = 5.0
     """Relaxation β of the Jacobi iterations."""
     smoothing: Literal["cubic_spline", "wendland_c2", "poly6_spiky"] = "cubic_spline"

@@ -536,7 +536,7 @@ class Boundary:
     def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
         """Collects the particles that may touch a wall in this step, or are driven."""
         room = fluid.wall.shape[0] + 1
-        if self._marks.shape[0] < room:
+        if self._marks.shape[0] != room:
             self._marks = scalars(qd.i32, room)
             self._sums = scalars(qd.i32, block_count(room))
         _mark(n, self.coupled, scale, self.walls, fluid, velocity, self._marks)

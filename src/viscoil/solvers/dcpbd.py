@@ -96,9 +96,12 @@ class DCPBD:
         """Algorithm 2; `fields` act on velocities together with gravity, `heat` softens materials."""
         self.scale.dt = dt
         materials.update(dt)
+        if materials.any_active:
+            particles.add_stress()
         with self.clock("neighbors"):
             self.neighbors.update(particles, (1.0 + MARGIN) * self.scale.support)
-        if particles.count == 0:  # all of them were dead
+        if particles.count == 0:  # all of them were dead, or none were born
+            self._workspace.follow(particles)
             return StepReport(Convergence(), Convergence(), DensityError(0.0, 0.0))
         c = self._context(particles, materials, boundary)
         if heat is not None:

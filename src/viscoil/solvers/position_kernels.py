@@ -25,6 +25,7 @@ from viscoil.solvers.density_kernels import (
     trusted,
 )
 from viscoil.solvers.operators import compliance, gradient, leak, stress_force
+from viscoil.solvers.prototype_stiffness import prepare_prototype_stiffness
 from viscoil.solvers.relaxation import jacobi_update, sum_terms
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -36,6 +37,8 @@ def begin(
     kind: qd.template(),
     periodic: qd.template(),
     coupled: qd.template(),
+    conforming: qd.template(),
+    prototype: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
@@ -47,21 +50,30 @@ def begin(
     sums: Doubles,
     progress: Doubles,
 ):
-    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
+    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp.
+
+    `least` is the least stiffness or, if it is that of a prototype, the stiffness of all.
+    """
     if qd.static(coupled):
         weigh(scale, walls, contacts, fluid, wall_table)
     for i in range(n):
-        unknowns.direction[i] = vec6(0.0)
+        if qd.static(conforming):
+            unknowns.direction[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
         recall_pressure(fluid, contacts, unknowns, i)
         y = fluid.position[i] + scale.dt * unknowns.velocity[i]
         settle(coupled, y, scale, fluid, walls, contacts, unknowns, i)
     if qd.static(coupled):
         move_bodies(scale, walls, contacts, fluid)
-    prepare_stiffness(
-        n, kind, periodic, coupled, least, margin, scale, fluid, walls, wall_table, unknowns, sums,
-        progress,
-    )  # fmt: skip
+    if qd.static(prototype):
+        prepare_prototype_stiffness(
+            n, periodic, least, margin, scale, fluid, unknowns, sums, progress
+        )
+    else:
+        prepare_stiffness(
+            n, kind, periodic, coupled, least, margin, scale, fluid, walls, wall_table, unknowns,
+            sums, progress,
+        )  # fmt: skip
     apply_pressure_change(
         n, kind, periodic, False, coupled, scale, fluid, walls, contacts, wall_table, unknowns
     )

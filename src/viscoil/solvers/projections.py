@@ -221,11 +221,12 @@ class PositionProjection:
         self._progress = Progress()
         self._wall_table = scalars(qd.f32, 129)
         write(self._wall_table, wall_table(kind, settings.support))
-        self._least_stiffness = 0.1 * _lattice_stiffness(kind, settings.support, scale)
+        share = 1.0 if settings.stiffness == "prototype" else 0.1
+        self._least_stiffness = share * _lattice_stiffness(kind, settings.support, scale)
 
     def __call__(self, c: StepContext, conform: bool) -> tuple[Convergence, DensityError]:
         """y ← projected positions, going on from the stresses already applied."""
-        self.begin(c)
+        self.begin(c, conform)
         if not self._done():
             self.iterate(c, conform)
         p = self._progress
@@ -242,14 +243,15 @@ class PositionProjection:
         calm = self._progress.number(Tally.UNBALANCED) < s.density_tolerance
         return s.max_position_iterations == 0 or (s.position_iterations == 0 and calm)
 
-    def begin(self, c: StepContext) -> None:
+    def begin(self, c: StepContext, conform: bool) -> None:
         """What comes before the first iteration."""
         self._sums.reserve(c.n)
         self._progress.start({Tally.NESTEROV: 0.5 * (1.0 + math.sqrt(5.0))})
         position_kernels.begin(
-            c.n, self.kind, c.periodic, c.boundary.coupled, self._least_stiffness, MARGIN, c.scale,
-            c.fluid, c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns,
-            self._sums.array, self._progress.numbers,
+            c.n, self.kind, c.periodic, c.boundary.coupled, conform,
+            self.settings.stiffness == "prototype", self._least_stiffness, MARGIN, c.scale, c.fluid,
+            c.boundary.walls, c.boundary.contacts, self._wall_table, c.unknowns, self._sums.array,
+            self._progress.numbers,
         )  # fmt: skip
 
     def iterate(self, c: StepContext, conform: bool) -> None:

@@ -8,7 +8,7 @@ import quadrants as qd
 
 from viscoil.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, scalars, vectors
 from viscoil.neighbors import PairList, Period
-from viscoil.particles import STANDARD_CHANNELS, ChannelKind, Particles
+from viscoil.particles import STANDARD_CHANNELS, STRESS_CHANNELS, ChannelKind, Particles
 
 
 @dataclasses.dataclass
@@ -71,6 +71,12 @@ BORROWED = {
 FILLED = {"softness": 1.0}
 # Arrays that serve the position projection alone, in the place of one of the velocity projection.
 SHARED = {"shift": "bend_direction", "tally": "bend_residual"}
+# Arrays that no kernel touches while no material carries stress: one element has to be there.
+IDLE_WITHOUT_STRESS = {
+    *STRESS_CHANNELS,
+    *("weight", "weighty", "correction", "lean", "bend_diagonal", "diagonal"),
+    *("residual", "direction", "traction", "pull"),
+}
 
 
 class Workspace:
@@ -85,12 +91,16 @@ class Workspace:
         self._weight: Any = scalars(qd.f32, 1)
         self._no_sizes: Any = scalars(qd.f32, 1)
         self._arrays: dict[str, Any] = {}
+        self._idle: dict[Any, Any] = {}
         self._views: dict[type, Any] = {}
 
     def fluid(self, particles: Particles, pairs: PairList, period: Period) -> Fluid:
-        if self._weight.shape[0] < pairs.neighbor.shape[0]:
-            self._weight = None  # frees it before the longer one is made
-            self._weight = scalars(qd.f32, pairs.neighbor.shape[0])
+        self.follow(particles)
+        length = pairs.neighbor.shape[0] if particles.carry_stress else 1
+        if self._weight.shape[0] != length:
+            self._views.pop(Fluid, None)  # frees the old one before the other is made
+            self._weight = None
+            self._weight = scalars(qd.f32, length)
         own = {"pairs": pairs, "period": period, "weight": self._weight}
         view: Fluid = self._view(Fluid, particles, own)
         return view
@@ -99,10 +109,15 @@ class Workspace:
         view: Unknowns = self._view(Unknowns, particles, {})
         return view
 
-    def _view(self, kind: Any, particles: Particles, own: dict[str, Any]) -> Any:
+    def follow(self, particles: Particles) -> None:
+        """Frees all arrays before others take their place when the particles have another capacity."""
         if particles.capacity != self._capacity:
             self._capacity = particles.capacity
             self._arrays.clear()
+            self._views.clear()
+
+    def _view(self, kind: Any, particles: Particles, own: dict[str, Any]) -> Any:
+        self.follow(particles)
         values = {
             field.name: own[field.name] if field.name in own else self._array(field, particles)
             for field in dataclasses.fields(kind)
@@ -116,6 +131,10 @@ class Workspace:
     def _array(self, field: Any, particles: Particles) -> Any:
         """A channel if the particles have one of that name, a borrowed array, or scratch."""
         name = SHARED.get(field.name, field.name)
+        if name in IDLE_WITHOUT_STRESS and not particles.carry_stress:
+            if field.type not in self._idle:
+                self._idle[field.type] = _allocate(field.type, 1)
+            return self._idle[field.type]
         if name == "size":
             return particles.array(name) if name in particles else self._no_sizes
         if name in STANDARD_CHANNELS:
