@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from viscoil.colliders.quaternions import unit
 from viscoil.sampling import centred
-from viscoil.scene import Emitter as EmitterSpec
+from viscoil.scene import DiscEmitter, RectangleEmitter
 
 Float = NDArray[np.float64]
+Nozzle = DiscEmitter | RectangleEmitter
 Vector = tuple[float, float, float]
 
 # Points on the rim, and layers due now, may miss by rounding only; in spacings.
@@ -50,6 +51,10 @@ class Emission:
     next_layer: int
     """The layer counter after this emission."""
 
+    def where(self, kept: NDArray[np.bool_]) -> "Emission":
+        """Only the chosen ones of the new particles."""
+        return Emission(self.positions[kept], self.velocities[kept], self.next_layer)
+
 
 class Emitter:
     """A nozzle whose layer k crosses its plane at start + k d / speed, until stop.
@@ -64,7 +69,7 @@ class Emitter:
 
     def __init__(
         self,
-        spec: EmitterSpec,
+        spec: Nozzle,
         material_index: int,
         spacing: float,
         support: float = 2.0,
@@ -140,7 +145,7 @@ class Emitter:
         return min(count, ceil(open_for / self.spacing - _ROUNDING))
 
 
-def _opening(spec: EmitterSpec) -> tuple[tuple[float, float], bool]:
+def _opening(spec: Nozzle) -> tuple[tuple[float, float], bool]:
     """Half width and height (m), and whether the nozzle is round."""
     match spec.shape:
         case "disc":
@@ -166,7 +171,7 @@ def _layer(half_size: tuple[float, float], is_disc: bool, spacing: float) -> Flo
     return grid[np.hypot(grid[:, 0], grid[:, 1]) <= half_size[0] + _ROUNDING * spacing]
 
 
-def _speed(spec: EmitterSpec, area: float) -> float:
+def _speed(spec: Nozzle, area: float) -> float:
     """The given speed, or the one at which layers of `area` (m²) carry exactly the given flow."""
     if spec.speed is not None:
         return spec.speed

@@ -21,7 +21,7 @@ def expected_particles(scene: Scene) -> int:
     duration = scene.frames / scene.simulation.fps
     start = sum(_volume(fluid) / scene.spacing_of(fluid) ** 3 for fluid in scene.fluids)
     added = sum(
-        _emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
+        emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
         for emitter in scene.emitters
     )
     if scene.simulation.max_particles is not None:
@@ -83,7 +83,8 @@ def _volume(fluid: Fluid) -> float:
             return solid_mesh(fluid.file, fluid.scale).volume
 
 
-def _emitted_volume(emitter: Emitter, duration: float) -> float:
+def emitted_volume(emitter: Emitter, duration: float) -> float:
+    """What flows out of an emitter within `duration` (s), m³."""
     open_for = min(duration, duration if emitter.stop is None else emitter.stop) - emitter.start
     if emitter.flow_rate is not None:
         return max(open_for, 0.0) * emitter.flow_rate
@@ -93,6 +94,10 @@ def _emitted_volume(emitter: Emitter, duration: float) -> float:
             area = math.pi * emitter.radius**2
         case "rectangle":
             area = emitter.size[0] * emitter.size[1]
+        case "mesh":
+            from viscoil.solid_mesh import solid_mesh
+
+            area = solid_mesh(emitter.file, emitter.scale).spread()[0]
     return max(open_for, 0.0) * emitter.speed * area
 
 

@@ -15,7 +15,15 @@ from viscoil.colliders import ColliderSet
 from viscoil.colliders.arrays import ColliderArrays, distance_and_normal
 from viscoil.compute import Floats, Ints, Vec3s, scalars, view, write
 from viscoil.particles import Particles
-from viscoil.scene import BoxCollider, Collider, Kill, PlaneCollider, Scene, SphereCollider
+from viscoil.scene import (
+    BoxCollider,
+    Collider,
+    Kill,
+    MeshCollider,
+    PlaneCollider,
+    Scene,
+    SphereCollider,
+)
 from viscoil.stepping import overlap
 
 
@@ -81,15 +89,19 @@ def solid(kill: Kill) -> Collider:
             return SphereCollider(center=kill.center, radius=kill.radius)
         case "plane":
             return PlaneCollider(point=kill.point, normal=kill.normal)
+        case "mesh":
+            return MeshCollider(
+                file=kill.file, center=kill.center, rotation=kill.rotation, scale=kill.scale
+            )
 
 
 class KillVolumes:
     """All [[kill]] tables of a scene."""
 
-    def __init__(self, kills: Sequence[Kill], materials: Sequence[str]) -> None:
+    def __init__(self, kills: Sequence[Kill], materials: Sequence[str], spacing: float) -> None:
         self._kills = tuple(kills)
         self._sides = [-1 if kill.shape != "plane" and kill.outside else 1 for kill in kills]
-        self._volumes = ColliderSet([solid(kill) for kill in kills]).arrays
+        self._volumes = ColliderSet([solid(kill) for kill in kills], spacing).arrays
         self._materials = len(materials)
         self._side: Any = scalars(qd.i32, len(kills))
         self._acts_on: Any = scalars(qd.i32, len(kills) * len(materials))
@@ -109,6 +121,10 @@ class KillVolumes:
         )  # fmt: skip
 
 
+def _kill_volumes(scene: Scene) -> KillVolumes:
+    return KillVolumes(scene.kill, list(scene.materials), scene.simulation.spacing)
+
+
 class Removal:
     """Every rule by which a scene removes particles."""
 
@@ -116,7 +132,7 @@ class Removal:
         settings = scene.simulation
         self._bounds, self._max_age = settings.kill_bounds, settings.max_age
         self._lifespans = "lifespan" in scene.channel_widths
-        self._volumes = KillVolumes(scene.kill, list(scene.materials)) if scene.kill else None
+        self._volumes = _kill_volumes(scene) if scene.kill else None
         rules = (self._bounds, self._max_age, self._lifespans or None, self._volumes)
         self._idle = all(rule is None for rule in rules)
 

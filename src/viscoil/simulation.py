@@ -28,6 +28,7 @@ from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.fields.force_fields import ForceFields
 from viscoil.heat.heat import Heat
 from viscoil.levels import MixedNeighbors
+from viscoil.mesh_emitters import MeshEmitter, clear_of
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
@@ -94,7 +95,7 @@ class Simulation:
             self._colliders.arrays, self._colliders.count, self.bodies.arrays,
             len(self.bodies.slots),
         )  # fmt: skip
-        self._boundary.set_nozzles([emitter.frame for emitter in self._emitters])
+        self._boundary.set_nozzles([e.frame for e in self._emitters if e.frame is not None])
         self._fields = ForceFields(scene.fields, self._material_names)
         self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
         self._channels = ItemChannels(scene)
@@ -296,12 +297,15 @@ class Simulation:
         """Whether particles have sizes of their own."""
         return self._sizes != [1.0]
 
-    def _make_emitter(self, k: int) -> Emitter:
+    def _make_emitter(self, k: int) -> Emitter | MeshEmitter:
         settings, spec = self.scene.simulation, self.scene.emitters[k]
         index = self._material_names.index(spec.material)
         # every emitter scatters its particles in its own way
         seed = settings.seed * len(self.scene.emitters) + k
-        return Emitter(spec, index, self.scene.spacing_of(spec), self.scene.solver.support, seed)
+        spacing = self.scene.spacing_of(spec)
+        if spec.shape == "mesh":
+            return MeshEmitter(spec, index, spacing, seed)
+        return Emitter(spec, index, spacing, self.scene.solver.support, seed)
 
     def _emit(self) -> None:
         most = self.scene.simulation.max_particles
@@ -310,6 +314,10 @@ class Simulation:
             if emission is None:
                 continue
             self._layers[k] = emission.next_layer
+            if isinstance(emitter, MeshEmitter):
+                emission = emission.where(
+                    clear_of(emission.positions, self.particles["position"], emitter.spacing)
+                )
             count, first = len(emission.positions), self.particles.next_id
             if most is None or self.particles.count + count <= most:
                 self.particles.append(

@@ -23,7 +23,7 @@ from viscoil.scene._base import (
     Whole,
     reject,
 )
-from viscoil.scene.shapes import Rotation, exactly_one, zero_vector
+from viscoil.scene.shapes import MeshFile, Rotation, exactly_one, zero_vector
 
 
 class Region(Model):
@@ -228,4 +228,21 @@ class PlaneKill(Limited):
         return self
 
 
-Kill = Annotated[BoxKill | SphereKill | PlaneKill, Choice(discriminator="shape")]
+class MeshKill(Limited):
+    """Removes what enters a mesh, or what leaves it."""
+
+    shape: Literal["mesh"] = "mesh"
+    """Kind of shape."""
+    file: MeshFile
+    """Mesh file (.obj .ply .stl .glb .gltf .off), or "builtin:NAME"; relative to the scene file."""
+    center: Vec3 = ZERO
+    """Where the origin of the mesh is put, m."""
+    rotation: Rotation | None = None
+    """Turn of the mesh about its origin."""
+    scale: Positive = 1.0
+    """Size of the mesh in the scene over its size in the file."""
+    outside: Switch = False
+    """Whether particles outside are removed, instead of those inside."""
+
+
+Kill = Annotated[BoxKill | SphereKill | PlaneKill | MeshKill, Choice(discriminator="shape")]

@@ -155,7 +155,7 @@ class _EmitterBase(Made):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = zero_vector("direction", self.direction)
+        problems = zero_vector("direction", self.direction) if self.direction else []
         if (self.speed is None) == (self.flow_rate is None):
             problems.append(((), exactly_one("speed", "flow_rate", self.speed is None), None))
         if self.stop is not None and self.stop <= self.start:
@@ -182,7 +182,39 @@ class RectangleEmitter(_EmitterBase):
     """Width and height of the nozzle, m."""
 
 
-Emitter = Annotated[DiscEmitter | RectangleEmitter, Field(discriminator="shape")]
+class MeshEmitter(_EmitterBase):
+    """A mesh that fluid comes out of."""
+
+    shape: Literal["mesh"] = "mesh"
+    """Kind of shape."""
+    file: MeshFile
+    """Mesh file (.obj .ply .stl .glb .gltf .off), or "builtin:NAME"; relative to the scene file."""
+    center: Vec3 = ZERO
+    """Where the origin of the mesh is put, m."""
+    rotation: Rotation | None = None
+    """Turn of the mesh about its origin."""
+    scale: Positive = 1.0
+    """Size of the mesh in the scene over its size in the file."""
+    source: Literal["faces", "volume"] = "faces"
+    """Whether fluid flows out of the faces, or fills the inside whenever there is room."""
+    direction: Vec3 | None = None  # type: ignore[assignment]
+    """Direction of the flow; along the normals of the faces unless given."""
+    profile: Literal["plug", "parabolic"] = "plug"
+    """Speed over the faces: the same everywhere, or as in a pipe, from twice that to nothing."""
+    inherit: Unit = 1.0
+    """Share of the mesh's own velocity that the fluid starts with."""
+    motion: tuple[Keyframe, ...] = ()
+    """Keyframes of the motion; the first and last pose are held before and after."""
+    interpolation: Literal["linear", "smooth"] = "linear"
+    """How poses between keyframes are found: along straight lines, or along a smooth curve."""
+
+    @model_validator(mode="after")
+    def _check_motion(self) -> Self:
+        reject("MeshEmitter", _motion_problems(self.motion))
+        return self
+
+
+Emitter = Annotated[DiscEmitter | RectangleEmitter | MeshEmitter, Field(discriminator="shape")]
 
 Contact = Literal["sticky", "slip", "friction"]
 Face = Literal["+x", "-x", "+y", "-y", "+z", "-z"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
+from viscoil.memory import emitted_volume
 from viscoil.outputs.protocol import Array
 
 Vector = tuple[float, float, float]
@@ -136,21 +137,10 @@ def _sources(scene: Any) -> Iterable[tuple[Array, Array, float]]:
     for fluid in scene.fluids:
         center, half = np.array(fluid.center) + _middle(fluid), _half_size(fluid)
         yield center - half, center + half, float(np.prod(2 * half))
+    duration = scene.frames / scene.simulation.fps
     for emitter in scene.emitters:
-        center, half = np.array(emitter.center), _half_size(emitter)
-        yield center - half, center + half, _emitted_volume(scene, emitter)
-
-
-def _emitted_volume(scene: Any, emitter: Any) -> float:
-    end = scene.frames / scene.simulation.fps
-    if emitter.stop is not None:
-        end = min(end, emitter.stop)
-    seconds = max(end - emitter.start, 0.0)
-    if emitter.flow_rate is not None:
-        return float(emitter.flow_rate * seconds)
-    disc = emitter.shape == "disc"
-    area = math.pi * emitter.radius**2 if disc else emitter.size[0] * emitter.size[1]
-    return float(area * emitter.speed * seconds)
+        center, half = np.array(emitter.center) + _middle(emitter), _half_size(emitter)
+        yield center - half, center + half, emitted_volume(emitter, duration)
 
 
 def _half_size(spec: Any) -> Array:
