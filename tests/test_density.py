@@ -17,7 +17,7 @@ from viscoil.constraints.density import (
     wall_table,
 )
 from viscoil.smoothing import Smoothing
-from viscoil.solvers.contact import Walls
+from viscoil.solvers.contact import Contacts, Walls
 from viscoil.solvers.density_kernels import apply_pressure_change
 from viscoil.solvers.projections import StepContext, _lattice_stiffness
 from viscoil.solvers.tables import Scale, make_scale
@@ -48,10 +48,13 @@ def _apply_pressure_change(
     scale: Scale,
     fluid: Fluid,
     walls: Walls,
+    contacts: Contacts,
     wall_table: Floats,
     unknowns: Unknowns,
 ):
-    apply_pressure_change(n, kind, False, False, scale, fluid, walls, wall_table, unknowns)
+    apply_pressure_change(
+        n, kind, False, False, False, scale, fluid, walls, contacts, wall_table, unknowns
+    )
 
 
 def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
@@ -61,8 +64,9 @@ def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
     c.unknowns.change.fill(np.nan)
     projection = rig.solver._project_positions
     _apply_pressure_change(
-        c.n, projection.kind, c.scale, c.fluid, c.boundary.walls, projection._wall_table, c.unknowns
-    )
+        c.n, projection.kind, c.scale, c.fluid, c.boundary.walls, c.boundary.contacts,
+        projection._wall_table, c.unknowns,
+    )  # fmt: skip
     return numbers(c.unknowns.change, c.n)
 
 

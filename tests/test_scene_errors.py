@@ -192,7 +192,7 @@ CASES = {
     "missing shape": (
         'shape = "box"\n',
         "",
-        'my.toml:9: fluids.0.shape is missing: add one of "box", "cylinder", "sphere", "torus"',
+        'my.toml:9: fluids.0.shape is missing: add one of "box", "cylinder", "mesh", "sphere", "torus"',
     ),
     "unknown choice": (
         "[[fluids]]",
@@ -399,7 +399,7 @@ class TestFiles:
 
     def test_missing_file_unlike_any(self) -> None:
         sentence = self.error("qqqqqqqqqqqq")
-        assert "bounce, coiling" in sentence and sentence.endswith("toothpaste")
+        assert "bad-meshes, bounce" in sentence and sentence.endswith("wine")
 
     def test_folder(self, tmp_path: Path) -> None:
         assert "is a folder: give a scene file" in self.error(tmp_path)

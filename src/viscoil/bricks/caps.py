@@ -44,7 +44,7 @@ def closing_points(
     layout: Layout, distance: Float32, inside: NDArray[np.bool_], winding: Winding
 ) -> Float:
     """(n, 3) Where edges cross the closing surface, in cells."""
-    found = []
+    starts, ends = [], []
     corners = corner_offsets()
     d = distance.reshape(-1, SIDE, SIDE, SIDE)
     s = inside.reshape(-1, SIDE, SIDE, SIDE)
@@ -55,12 +55,11 @@ def closing_points(
         b, a = tuple(before), tuple(after)
         crossing = (s[b] != s[a]) & (d[b] + d[a] > 1.001)
         brick, z, y, x = np.nonzero(crossing)
-        first: Float = (
-            8.0 * layout.places[brick].astype(np.float64) + corners[x + SIDE * (y + SIDE * z)]
-        )
-        second = first + np.eye(3)[axis]
-        w0, w1 = winding(first), winding(second)
-        change = w1 - w0
-        share = np.clip((INSIDE - w0) / np.where(change == 0.0, 1.0, change), 0.0, 1.0)
-        found.append(first + share[:, None] * (second - first))
-    return np.unique(np.concatenate(found), axis=0)
+        first = 8.0 * layout.places[brick].astype(np.float64)
+        starts.append(first + corners[x + SIDE * (y + SIDE * z)])
+        ends.append(starts[-1] + np.eye(3)[axis])
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    w = winding(np.concatenate([start, end]))
+    w0, change = w[: len(start)], w[len(start) :] - w[: len(start)]
+    share = np.clip((INSIDE - w0) / np.where(change == 0.0, 1.0, change), 0.0, 1.0)
+    return np.unique(start + share[:, None] * (end - start), axis=0)

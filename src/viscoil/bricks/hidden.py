@@ -31,10 +31,12 @@ def without_hidden(
         & _inside_at(middle - ASIDE * normal, layout, within)
     )
     # A triangle that is hidden only in part stays whole: without it the surface would have a gap.
-    for probe in (middle, *np.moveaxis(0.98 * small + 0.02 * middle[:, None], 1, 0)):
-        for aside in (CLOSE * normal, -CLOSE * normal):
-            suspect = np.flatnonzero(hidden)
-            hidden[suspect] = winding.inside((probe + aside)[suspect])
+    suspect = np.flatnonzero(hidden)
+    corners = 0.98 * small[suspect] + 0.02 * middle[suspect, None]
+    probes = np.concatenate([middle[suspect, None], corners], axis=1)
+    aside = CLOSE * normal[suspect, None]
+    sides = np.concatenate([probes + aside, probes - aside], axis=1)
+    hidden[suspect] = winding.inside(sides.reshape(-1, 3)).reshape(-1, 8).all(axis=1)
     if not hidden.any():
         return triangles, face
     return small[~hidden], face[owner[~hidden]]
