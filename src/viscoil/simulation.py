@@ -22,6 +22,7 @@ import quadrants as qd
 from viscoil import compute, memory
 from viscoil.colliders import ColliderSet
 from viscoil.compute import Floats, Ints, Vec3s
+from viscoil.constraints.capillary import capillary_step
 from viscoil.diagnostics import Diagnosis, Diagnostics
 from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
@@ -143,7 +144,9 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            dt = next_step(settings, self.time, self.frame, self._diagnosis.max_speed)
+            dt = next_step(
+                settings, self.time, self.frame, self._diagnosis.max_speed, self._capillary_step()
+            )
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -244,6 +247,14 @@ class Simulation:
                 self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
         return True
+
+    def _capillary_step(self) -> float:
+        """The longest step that surface tension and adhesion allow, s."""
+        d = self.scene.simulation.spacing
+        return min(
+            capillary_step(m.density, d, max(m.surface_tension, m.adhesion))
+            for m in self._materials.materials
+        )
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""

@@ -7,10 +7,19 @@ from viscoil.scene import SimulationSettings
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
 
 
-def next_step(settings: SimulationSettings, time: float, frame: int, max_speed: float) -> float:
-    """Δt in s: an equal share of what is left of the frame, no longer than asked for."""
+def next_step(
+    settings: SimulationSettings,
+    time: float,
+    frame: int,
+    max_speed: float,
+    capillary: float = math.inf,
+) -> float:
+    """Δt in s: an equal share of what is left of the frame, no longer than asked for.
+
+    `capillary` is the longest step that surface tension allows an adaptive step, s.
+    """
     left = (frame + 1) / settings.fps - time
-    longest = settings.time_step or adaptive_step(settings, max_speed)
+    longest = settings.time_step or min(adaptive_step(settings, max_speed), capillary)
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 

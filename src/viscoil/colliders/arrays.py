@@ -23,6 +23,7 @@ class ColliderArrays:
     angular_velocity: rad/s, world axes
     contact: a `Contact`
     friction: Coulomb coefficient, used when the contact is FRICTION
+    adhesion: factor of the materials' adhesion
     """
 
     kind: Ints
@@ -33,6 +34,7 @@ class ColliderArrays:
     angular_velocity: Vec3s
     contact: Ints
     friction: Floats
+    adhesion: Floats
 
 
 def allocate(count: int) -> ColliderArrays:
@@ -46,6 +48,7 @@ def allocate(count: int) -> ColliderArrays:
         angular_velocity=vectors(3, count),
         contact=scalars(qd.i32, count),
         friction=scalars(qd.f32, count),
+        adhesion=scalars(qd.f32, count),
     )
 
 

@@ -47,6 +47,7 @@ class ColliderSet:
         write(arrays.params, [part.params for _, part in self._parts])
         write(arrays.contact, [Contact[spec.contact.upper()] for spec, _ in self._parts])
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
+        write(arrays.adhesion, [spec.adhesion for spec, _ in self._parts])
         self._place(arrays, 0.0, 0.0)
         return arrays
 

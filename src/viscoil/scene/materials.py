@@ -21,6 +21,7 @@ Rheology = tuple[float, float, float]
 """Viscosity (Pa s), modulus (Pa), relaxation time (s)."""
 
 TRIPLE = ("viscosity", "modulus", "relaxation_time")
+EXTRAS = ("surface_tension", "adhesion", "xsph", "wall_friction")
 DEFAULT_COLOR: Color = (0.55, 0.65, 0.8)
 
 _MaybeInfinite = Annotated[float, Strict(), Ge(0)]
@@ -55,6 +56,14 @@ class Material(Model, json_schema_extra=_as_input_schema):
     """Viscosity of the solvent beside the elastic part, Pa s."""
     compliance: NonNegative | None = None
     """Compliance of Barreiro et al. 2017, beside relaxation_time; depends on spacing and step."""
+    surface_tension: NonNegative = 0.0
+    """Surface tension κ, N/m; 0 has none and costs nothing."""
+    adhesion: NonNegative = 0.0
+    """Work of adhesion to walls, N/m, times that of the collider; κ wets half, 2 κ wholly."""
+    xsph: NonNegative = 0.0
+    """Smoothing c of velocities per step (XSPH); no viscosity: it depends on spacing and step."""
+    wall_friction: NonNegative = 1.0
+    """Factor of the friction of colliders on this material."""
     color: Color = DEFAULT_COLOR
     """Red, green and blue from 0 to 1, used by the preview."""
     transmission: Unit = 0.35
@@ -100,7 +109,9 @@ class Material(Model, json_schema_extra=_as_input_schema):
             "elastic": ("modulus", "relaxation_time"),
         }
         keys = ("density", *rheology[self.kind], "solvent_viscosity", "color", "transmission")
-        return {key: getattr(self, key) for key in keys}
+        table = {key: getattr(self, key) for key in keys}
+        extras = ((key, getattr(self, key), type(self).model_fields[key].default) for key in EXTRAS)
+        return table | {key: value for key, value, default in extras if value != default}
 
 
 def _is_amount(value: Any) -> bool:

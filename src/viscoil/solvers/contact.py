@@ -73,6 +73,7 @@ class Contacts:
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
+    friction: Floats  # factor of its material on the walls' friction
 
 
 @qd.func
@@ -142,23 +143,24 @@ def _collect(
     n: qd.i32,
     scale: Scale,
     walls: Walls,
-    position: Vec3s,
+    fluid: Fluid,
+    friction: Floats,
     offsets: Ints,
-    wall: Ints,
     contacts: Contacts,
 ):
     """Fills the list from the offsets, which are the scanned marks."""
     for i in range(n):
         c = offsets[i]
-        wall[i] = -1
+        fluid.wall[i] = -1
         if offsets[i + 1] > c:
-            wall[i] = c
-            nozzle = nozzle_of(walls, 0.5 * scale.spacing, position[i])
+            fluid.wall[i] = c
+            nozzle = nozzle_of(walls, 0.5 * scale.spacing, fluid.position[i])
             contacts.particle[c] = i
             contacts.nozzle[c] = nozzle
             contacts.mode[c] = Mode.FREE
             contacts.normal[c] = vec3(0.0)
             contacts.push[c] = 0.0
+            contacts.friction[c] = friction[fluid.material[i]]
 
 
 @qd.kernel(fastcache=True)
@@ -277,7 +279,7 @@ def constrain_velocities(
                     slip = u - surface_velocity(walls.colliders, k, predicted)
                     slip -= slip.dot(n) * n
                     kind = walls.colliders.contact[k]
-                    grip = walls.colliders.friction[k] * (-gap / scale.dt)
+                    grip = contacts.friction[c] * walls.colliders.friction[k] * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -337,10 +339,11 @@ def push_out(
                     out -= slip
                 elif kind == Contact.FRICTION:
                     length = slip.norm()
-                    if length <= walls.colliders.friction[k] * contacts.push[c]:
+                    friction = contacts.friction[c] * walls.colliders.friction[k]
+                    if length <= friction * contacts.push[c]:
                         out -= slip
                     else:
-                        out -= qd.min(1.0, walls.colliders.friction[k] * depth / length) * slip
+                        out -= qd.min(1.0, friction * depth / length) * slip
     shift[i] = shifted
     return out
 
@@ -359,8 +362,13 @@ class Boundary:
         self.walls.nozzles = _make_nozzles(frames)
         self.walls.nozzle_count = len(frames)
 
-    def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
-        """Collects the particles that may touch a wall in this step, or are driven."""
+    def find(
+        self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any, friction: Any
+    ) -> None:
+        """Collects the particles that may touch a wall in this step, or are driven.
+
+        `friction` holds a factor per material.
+        """
         position, wall = fluid.position, fluid.wall
         if self._marks.shape[0] < wall.shape[0] + 1:
             self._marks = scalars(qd.i32, wall.shape[0] + 1)
@@ -369,7 +377,7 @@ class Boundary:
         self.count = exclusive_scan(n, self._marks, self._sums, self._marks)
         if self.contacts.particle.shape[0] < self.count:
             self.contacts = _make_contacts(int(self.count * 1.2))
-        _collect(n, scale, self.walls, position, self._marks, wall, self.contacts)
+        _collect(n, scale, self.walls, fluid, friction, self._marks, self.contacts)
         _find_shields(
             self.count, periodic, scale, self.walls, fluid.pairs, fluid.period, position,
             self.contacts,
@@ -396,6 +404,7 @@ def _make_contacts(count: int) -> Contacts:
         push=scalars(qd.f32, count),
         shielded=scalars(qd.i32, count),
         height=scalars(qd.f32, count),
+        friction=scalars(qd.f32, count),
     )
 
 

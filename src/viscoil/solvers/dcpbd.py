@@ -32,8 +32,10 @@ from viscoil.solvers.projections import (
     StepContext,
     VelocityProjection,
 )
+from viscoil.solvers.surface_tension import SurfaceTension
 from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
+from viscoil.solvers.xsph import smooth_velocities
 from viscoil.timing import PhaseClock
 
 
@@ -73,6 +75,7 @@ class DCPBD:
         self.neighbors = neighbors
         self.clock = clock
         self._workspace = Workspace()
+        self._add_surface_tension = SurfaceTension(spacing, settings.support)
         self._project_velocities = VelocityProjection(settings)
         self._project_positions = PositionProjection(settings, self.kind, self.scale)
 
@@ -95,12 +98,14 @@ class DCPBD:
         with self.clock("prepare"):
             self._prepare(c)
         _accelerate(c.n, dt, *gravity, c.unknowns)
+        self._add_surface_tension(c)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         with self.clock("position projection"):
             position, error = self._project_positions(c, materials.any_active)
         with self.clock("conformation"):
             self._finish(c)
+        smooth_velocities(c, int(self.kind))
         return StepReport(velocity, position, error)
 
     def _context(
@@ -119,7 +124,8 @@ class DCPBD:
             c.n, int(self.kind), c.periodic, corrected, c.materials.any_active, c.scale,
             c.materials.table, c.fluid,
         )  # fmt: skip
-        c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
+        friction = c.materials.table.wall_friction
+        c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity, friction)
 
     def _velocities(self, c: StepContext) -> Convergence:
         if self.settings.projection == "doubly" and c.materials.any_active:

@@ -1,0 +1,121 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Surface tension as a stress in the surface, and adhesion as a potential of walls.
+
+Where particles have neighbours on one side only, n = Σ V ∇W̃ points inwards and is about as long as
+one over the thickness of the surface. There a fluid carries the stress (Lafaurie et al. 1994)
+
+    Π = c κ w(|n|) (I − β n̂ n̂),   f_i = Σ_j V² (Π_i + Π_j) ∇W̃_ij,
+
+tension along the surface and, because β < 1, some across it, which is what holds the outermost
+particles. Inside w is 0, so the fluid stays a fluid. W̃ has a slope that grows up to 2/3 h: near
+neighbours pull less than far ones, or they would fall onto each other. A push between particles
+nearer than 0.8 d, also proportional to κ, keeps apart those that would still do so: it is the tensile
+term of DYVERSO, as Π is their attraction that is limited by f(κ).
+
+Lengths: d is the spacing, h the support; c is calibrated by drops (`verify/test_surface_tension.py`).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import quadrants as qd
+
+from viscoil.compute import vec3
+
+ACROSS = 0.5  # β
+FAINT, FULL = 0.3, 0.7  # |n| h from which on there is a surface, and at which it counts in full
+CALIBRATION = 1.22  # tension of a flat lattice, where only Π acts, over that of drops of fluid
+CORE = 3.5  # force on coincident particles, in κ d
+CORE_RADIUS = 0.8  # of the push, in spacings
+
+
+@dataclass
+class Capillarity:
+    """Constants of the surface stress and of adhesion for one discretisation."""
+
+    slope: qd.f32  # A: W̃' = −A q² (1 − q), 1/m⁴
+    strength: qd.f32  # c
+    across: qd.f32  # β
+    faint: qd.f32  # |n| of the faintest surface, 1/m
+    full: qd.f32  # |n| from which on w = |n|, 1/m
+    core: qd.f32  # force on coincident particles over κ, m
+    core_radius: qd.f32  # m
+    grip: qd.f32  # a wall's potential at contact over −W, m²
+
+
+def make_capillarity(spacing: float, support: float) -> Capillarity:
+    """`support` in spacings."""
+    h = support * spacing
+    return Capillarity(
+        slope=_slope(h),
+        strength=CALIBRATION / lattice_tension(support),
+        across=ACROSS,
+        faint=FAINT / h,
+        full=FULL / h,
+        core=CORE * spacing,
+        core_radius=CORE_RADIUS * spacing,
+        grip=spacing**2 / _wall_layers(support),
+    )
+
+
+def _slope(support: float) -> float:
+    """A with which Σ V x ⊗ ∇W̃ = −I: (4π/3) A h⁴ ∫ q⁵ (1 − q) dq = 1."""
+    return 42.0 * 3.0 / (4.0 * math.pi * support**4)
+
+
+def lattice_tension(support: float) -> float:
+    """Tension of a flat cubic lattice of spacing 1 for c = κ = 1, from Π alone."""
+    reach = math.ceil(support)
+    axis = np.arange(-reach, reach + 1)
+    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+    r = np.linalg.norm(x, axis=1)
+    x, r = x[(r > 0.0) & (r < support)], r[(r > 0.0) & (r < support)]
+    q = r / support
+    pull = _slope(support) * q**2 * (1.0 - q) / r
+    total = 0.0
+    for layer in range(reach):
+        there = x[:, 1] <= layer  # neighbours up to the surface
+        n = abs(float((pull * x[:, 1])[there].sum()))
+        moment = float((pull * x[:, 0] ** 2)[there].sum())
+        share = min(max((n * support - FAINT) / (FULL - FAINT), 0.0), 1.0)
+        total += n * share * moment
+    return total
+
+
+def _wall_layers(support: float) -> float:
+    """Σ over layers of a lattice of a wall's potential, 1 at contact."""
+    heights = np.minimum((np.arange(math.ceil(support)) / (support - 0.5)), 1.0)
+    return float(((1.0 - heights) ** 2 * (1.0 + 2.0 * heights)).sum())
+
+
+def capillary_step(density: float, spacing: float, tension: float) -> float:
+    """The time in which the shortest capillary wave goes one spacing: √(ρ d³/(2π κ)), s."""
+    return math.sqrt(density * spacing**3 / (2.0 * math.pi * tension)) if tension > 0 else math.inf
+
+
+@qd.func
+def pull_over_r(c: Capillarity, support: qd.f32, r: qd.f32) -> qd.f32:
+    """−W̃'(r)/r, 1/m⁵."""
+    q = r / support
+    return c.slope * q * qd.max(1.0 - q, 0.0) / support
+
+
+@qd.func
+def surface_weight(c: Capillarity, n: qd.f32) -> qd.f32:
+    """w(|n|), 1/m: |n| at a surface and 0 inside, where n is noise."""
+    return n * qd.min(qd.max((n - c.faint) / (c.full - c.faint), 0.0), 1.0)
+
+
+@qd.func
+def core_push(c: Capillarity, x: vec3, r: qd.f32) -> vec3:
+    """Push on a particle at x from another, over κ, m."""
+    return c.core * qd.max(1.0 - r / c.core_radius, 0.0) / qd.max(r, 1e-12) * x
+
+
+@qd.func
+def wall_pull(c: Capillarity, spacing: qd.f32, support: qd.f32, distance: qd.f32) -> qd.f32:
+    """Force towards a wall over W, m: the slope of (1 − t)² (1 + 2t) from contact (t = 0) to h."""
+    reach = support - 0.5 * spacing
+    t = qd.min(qd.max((distance - 0.5 * spacing) / reach, 0.0), 1.0)
+    return c.grip * 6.0 * t * (1.0 - t) / reach
