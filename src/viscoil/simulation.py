@@ -113,6 +113,7 @@ class Simulation:
         self.particles = self._restore(checkpoint) if checkpoint else self._seed()
         memory.give_back()  # what seeding took
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
+        self._note_capillary_waves()
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._remember()
@@ -255,6 +256,14 @@ class Simulation:
             capillary_step(m.density, d, max(m.surface_tension, m.adhesion))
             for m in self._materials.materials
         )
+
+    def _note_capillary_waves(self) -> None:
+        step, longest = self.scene.simulation.time_step, self._capillary_step()
+        if step is not None and step > longest:
+            self.notes.append(
+                f"simulation.time_step ({step:g} s) is longer than capillary waves allow "
+                f"({longest:.3g} s): the surface may break up; leave it out or make it shorter"
+            )
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""

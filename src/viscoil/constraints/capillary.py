@@ -25,8 +25,9 @@ from viscoil.compute import vec3
 
 ACROSS = 0.5  # β
 FAINT, FULL = 0.3, 0.7  # |n| h from which on there is a surface, and at which it counts in full
-CALIBRATION = 1.22  # tension of a flat lattice, where only Π acts, over that of drops of fluid
+CALIBRATION = 1.08  # tension of a flat lattice, where only Π acts, over that of drops of fluid
 CORE = 3.5  # force on coincident particles, in κ d
+DRAG = 0.15  # of √(κ m)
 CORE_RADIUS = 0.8  # of the push, in spacings
 
 
@@ -41,6 +42,7 @@ class Capillarity:
     full: qd.f32  # |n| from which on w = |n|, 1/m
     core: qd.f32  # force on coincident particles over κ, m
     core_radius: qd.f32  # m
+    drag: qd.f32  # share of √(κ m) that resists approach in the surface
     grip: qd.f32  # a wall's potential at contact over −W, m²
 
 
@@ -55,6 +57,7 @@ def make_capillarity(spacing: float, support: float) -> Capillarity:
         full=FULL / h,
         core=CORE * spacing,
         core_radius=CORE_RADIUS * spacing,
+        drag=DRAG,
         grip=spacing**2 / _wall_layers(support),
     )
 
@@ -111,6 +114,15 @@ def surface_weight(c: Capillarity, n: qd.f32) -> qd.f32:
 def core_push(c: Capillarity, x: vec3, r: qd.f32) -> vec3:
     """Push on a particle at x from another, over κ, m."""
     return c.core * qd.max(1.0 - r / c.core_radius, 0.0) / qd.max(r, 1e-12) * x
+
+
+@qd.func
+def surface_drag(
+    c: Capillarity, support: qd.f32, kappa: qd.f32, mass: qd.f32, r: qd.f32
+) -> qd.f32:
+    """Resistance of a pair to approaching or parting along its line, over r², kg/(s m²)."""
+    near = qd.max(1.0 - r / support, 0.0)
+    return c.drag * qd.sqrt(kappa * mass) * near / qd.max(r * r, 1e-24)
 
 
 @qd.func

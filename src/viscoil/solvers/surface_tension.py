@@ -15,6 +15,7 @@ from viscoil.constraints.capillary import (
     core_push,
     make_capillarity,
     pull_over_r,
+    surface_drag,
     surface_weight,
     wall_pull,
 )
@@ -77,10 +78,15 @@ def add_tension(
             force -= pull_over_r(capillarity, scale.support, r) * stress
             both = 0.5 * (kappa + materials.surface_tension[fluid.material[j]])
             push += both * core_push(capillarity, x, r)
+            if own + other > 0.0:
+                mass = 2.0 / (fluid.inverse_mass[i] + fluid.inverse_mass[j])
+                approach = (unknowns.trial[i] - unknowns.trial[j]).dot(x)
+                push -= surface_drag(capillarity, scale.support, both, mass, r) * approach * x
         force *= capillarity.strength * scale.volume * scale.volume
         free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * (force + push)
         unknowns.velocity[i] = free
-        unknowns.trial[i] = free
+    for i in range(n):
+        unknowns.trial[i] = unknowns.velocity[i]
 
 
 @qd.kernel(fastcache=True)
