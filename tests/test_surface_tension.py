@@ -10,6 +10,7 @@ from viscoil import Scene, Simulation
 from viscoil.compute import view, write
 from viscoil.constraints.capillary import (
     CALIBRATION,
+    WALL_CALIBRATION,
     capillary_step,
     lattice_tension,
     make_capillarity,
@@ -69,7 +70,9 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     c = rig.prepare(DT)
     s = SurfaceTension(SPACING, 2.0)
     table = c.materials.table
-    surface_tension.find_surface(c.n, True, c.scale, s.capillarity, table, c.fluid, c.unknowns)
+    surface_tension.find_surface(
+        c.n, True, c.scale, s.capillarity, table, c.fluid, c.boundary.walls, c.unknowns
+    )
     weight, normal = numbers(c.unknowns.term, c.n), numbers(c.unknowns.change, c.n)
     start, neighbor = rig.neighbors.as_numpy(c.n)
     own = np.repeat(np.arange(c.n), np.diff(start))
@@ -95,11 +98,13 @@ def test_forces_scale_so_that_tension_does_not_depend_on_resolution() -> None:
     assert fine.core == pytest.approx(0.5 * coarse.core)
     assert fine.strength == coarse.strength
     # force: c κ V² w W̃' with w ~ 1/d, W̃' ~ 1/d⁴
-    assert fine.slope * fine.full * 0.01**6 == pytest.approx(0.5 * coarse.slope * coarse.full * 0.02**6)
+    assert fine.slope * fine.full * 0.01**6 == pytest.approx(
+        0.5 * coarse.slope * coarse.full * 0.02**6
+    )
 
 
 def test_adhesion_is_the_work_to_lift_a_layered_fluid_off_a_wall() -> None:
-    """∫ f dz of the columns of a lattice, from contact to out of reach, is W d² each."""
+    """∫ f dz of the columns of a lattice, from contact to out of reach, is W d² each, as calibrated."""
     work, material = 0.5, Material(density=1000.0, viscosity=0.0, adhesion=0.5)
     heights = np.linspace(0.5, 2.5, 401) * SPACING
     along = 3.0 * SPACING * np.arange(401)
@@ -119,7 +124,7 @@ def test_adhesion_is_the_work_to_lift_a_layered_fluid_off_a_wall() -> None:
     first = -np.trapezoid(f, y)
     upper = y > 1.499 * SPACING
     second = -np.trapezoid(f[upper], y[upper])
-    assert first + second == pytest.approx(work * SPACING**2, rel=1e-3)
+    assert first + second == pytest.approx(WALL_CALIBRATION * work * SPACING**2, rel=1e-3)
 
 
 def test_without_tension_nothing_changes() -> None:

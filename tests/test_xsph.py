@@ -48,7 +48,11 @@ def test_equation_6_by_brute_force(c: float) -> None:
     x = rig.particles["position"].astype(np.float64)
     r = np.linalg.norm(x[:, None] - x[None], axis=2)
     scale = rig.solver.scale
-    w = scale.volume * scale.value_scale * smoothing_value(Smoothing.CUBIC_SPLINE, r / scale.support)
+    w = (
+        scale.volume
+        * scale.value_scale
+        * smoothing_value(Smoothing.CUBIC_SPLINE, r / scale.support)
+    )
     expected = before.copy()
     for _ in range(passes(c)):
         expected += c / passes(c) * (w @ expected - w.sum(axis=1)[:, None] * expected)
@@ -77,7 +81,9 @@ def test_a_common_velocity_is_untouched() -> None:
     c = rig.prepare(1e-3)
     write(c.unknowns.velocity, np.tile([1.0, -2.0, 3.0], (c.n, 1)))
     smooth_velocities(c, int(rig.solver.kind))
-    np.testing.assert_array_equal(numbers(c.unknowns.velocity, c.n), np.tile([1.0, -2.0, 3.0], (c.n, 1)))
+    np.testing.assert_array_equal(
+        numbers(c.unknowns.velocity, c.n), np.tile([1.0, -2.0, 3.0], (c.n, 1))
+    )
 
 
 def test_a_shear_wave_decays_at_the_rate_of_the_lattice() -> None:

@@ -26,6 +26,7 @@ from viscoil.compute import vec3
 ACROSS = 0.5  # β
 FAINT, FULL = 0.3, 0.7  # |n| h from which on there is a surface, and at which it counts in full
 CALIBRATION = 1.08  # tension of a flat lattice, where only Π acts, over that of drops of fluid
+WALL_CALIBRATION = 0.68  # work of adhesion of a layered lattice over that which lying drops show
 CORE = 3.5  # force on coincident particles, in κ d
 DRAG = 0.15  # of √(κ m)
 CORE_RADIUS = 0.8  # of the push, in spacings
@@ -43,7 +44,8 @@ class Capillarity:
     core: qd.f32  # force on coincident particles over κ, m
     core_radius: qd.f32  # m
     drag: qd.f32  # share of √(κ m) that resists approach in the surface
-    grip: qd.f32  # a wall's potential at contact over −W, m²
+    grip: qd.f32  # a wall's potential at contact over κ − W, m²
+    behind: qd.f32  # what walls add to n, over the shape of `wall_side`, 1/m
 
 
 def make_capillarity(spacing: float, support: float) -> Capillarity:
@@ -58,7 +60,8 @@ def make_capillarity(spacing: float, support: float) -> Capillarity:
         core=CORE * spacing,
         core_radius=CORE_RADIUS * spacing,
         drag=DRAG,
-        grip=spacing**2 / _wall_layers(support),
+        grip=WALL_CALIBRATION * spacing**2 / _wall_layers(support),
+        behind=_behind(support) / spacing,
     )
 
 
@@ -67,19 +70,31 @@ def _slope(support: float) -> float:
     return 42.0 * 3.0 / (4.0 * math.pi * support**4)
 
 
-def lattice_tension(support: float) -> float:
-    """Tension of a flat cubic lattice of spacing 1 for c = κ = 1, from Π alone."""
+def _lattice(support: float) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours on a cubic lattice of spacing 1, and −W̃'/r of each."""
     reach = math.ceil(support)
     axis = np.arange(-reach, reach + 1)
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    r = np.linalg.norm(x, axis=1)
-    x, r = x[(r > 0.0) & (r < support)], r[(r > 0.0) & (r < support)]
-    q = r / support
-    pull = _slope(support) * q**2 * (1.0 - q) / r
+    q = np.linalg.norm(x, axis=1) / support
+    x, q = x[(q > 0.0) & (q < 1.0)], q[(q > 0.0) & (q < 1.0)]
+    return x, _slope(support) * q * (1.0 - q) / support
+
+
+def _behind(support: float) -> float:
+    """n of the outermost layer of a lattice over `wall_side` there, with spacing 1."""
+    x, pull = _lattice(support)
+    t = 0.5 / support
+    shape = 2.0 * (1.0 - t**2) - 3.2 * (1.0 - t**5) + 2.0 * (1.0 - t**6)
+    return float((pull * x[:, 1])[x[:, 1] > 0].sum()) / shape
+
+
+def lattice_tension(support: float) -> float:
+    """Tension of a flat cubic lattice of spacing 1 for c = κ = 1, from Π alone."""
+    x, pull = _lattice(support)
     total = 0.0
-    for layer in range(reach):
+    for layer in range(math.ceil(support)):
         there = x[:, 1] <= layer  # neighbours up to the surface
-        n = abs(float((pull * x[:, 1])[there].sum()))
+        n = -float((pull * x[:, 1])[there].sum())
         moment = float((pull * x[:, 0] ** 2)[there].sum())
         share = min(max((n * support - FAINT) / (FULL - FAINT), 0.0), 1.0)
         total += n * share * moment
@@ -117,17 +132,24 @@ def core_push(c: Capillarity, x: vec3, r: qd.f32) -> vec3:
 
 
 @qd.func
-def surface_drag(
-    c: Capillarity, support: qd.f32, kappa: qd.f32, mass: qd.f32, r: qd.f32
-) -> qd.f32:
+def surface_drag(c: Capillarity, support: qd.f32, kappa: qd.f32, mass: qd.f32, r: qd.f32) -> qd.f32:
     """Resistance of a pair to approaching or parting along its line, over r², kg/(s m²)."""
     near = qd.max(1.0 - r / support, 0.0)
     return c.drag * qd.sqrt(kappa * mass) * near / qd.max(r * r, 1e-24)
 
 
 @qd.func
+def wall_side(c: Capillarity, support: qd.f32, distance: qd.f32) -> qd.f32:
+    """How long n is of a fluid behind a wall, 1/m: 2π ∫ W̃ r dr beyond the distance."""
+    t = qd.min(qd.max(distance / support, 0.0), 1.0)
+    t2 = t * t
+    shape = 2.0 * (1.0 - t2) - 3.2 * (1.0 - t2 * t2 * t) + 2.0 * (1.0 - t2 * t2 * t2)
+    return c.behind * shape
+
+
+@qd.func
 def wall_pull(c: Capillarity, spacing: qd.f32, support: qd.f32, distance: qd.f32) -> qd.f32:
-    """Force towards a wall over W, m: the slope of (1 − t)² (1 + 2t) from contact (t = 0) to h."""
+    """Force towards a wall over W − κ, m: the slope of (1 − t)² (1 + 2t) from contact (t = 0) to h."""
     reach = support - 0.5 * spacing
     t = qd.min(qd.max((distance - 0.5 * spacing) / reach, 0.0), 1.0)
     return c.grip * 6.0 * t * (1.0 - t) / reach

@@ -54,7 +54,7 @@ class FreeDrop:
         self.material, self.spacing, self.time = material, spacing, 0.0
         points = _ball(radius / spacing)
         points += np.random.default_rng(seed).uniform(-DISORDER, DISORDER, points.shape)
-        self.radius = spacing * (len(points) * 3.0 / (4.0 * math.pi)) ** (1.0 / 3.0)
+        self.radius: float = spacing * (len(points) * 3.0 / (4.0 * math.pi)) ** (1.0 / 3.0)
         self.particles = Particles(len(points))
         self.particles.append({"position": spacing * points})
         self._neighbors = Neighbors((0.0, 0.0, 0.0))
@@ -73,9 +73,8 @@ class FreeDrop:
     @property
     def rayleigh_frequency(self) -> float:
         """√(8κ/(ρR³)), rad/s."""
-        return math.sqrt(
-            8.0 * self.material.surface_tension / (self.material.density * self.radius**3)
-        )
+        mass = self.material.density * self.radius**3
+        return math.sqrt(8.0 * self.material.surface_tension / mass)
 
     def advance(self, duration: float, dt: float) -> Float:
         """Steps for a time; rows of (time, stretch, pressure inside) after each step."""

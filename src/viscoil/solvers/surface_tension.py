@@ -18,12 +18,20 @@ from viscoil.constraints.capillary import (
     surface_drag,
     surface_weight,
     wall_pull,
+    wall_side,
 )
 from viscoil.neighbors import separation
 from viscoil.solvers.contact import Contacts, Walls
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
+
+
+@qd.func
+def wetted(materials: MaterialTable, walls: Walls, m: qd.i32, k: qd.i32) -> qd.f32:
+    """W/κ, at most 1: how much wall k is like fluid to a surface of material m."""
+    work = materials.adhesion[m] * walls.colliders.adhesion[k]
+    return qd.min(work / qd.max(materials.surface_tension[m], 1e-30), 1.0)
 
 
 @qd.kernel(fastcache=True)
@@ -34,18 +42,25 @@ def find_surface(
     capillarity: Capillarity,
     materials: MaterialTable,
     fluid: Fluid,
+    walls: Walls,
     unknowns: Unknowns,
 ):
-    """change ← n̂, and term ← κ w, N/m²."""
+    """change ← n̂, and term ← κ w, N/m². A wall that is wetted counts as fluid."""
     for i in range(n):
         xi = fluid.position[i]
+        m = fluid.material[i]
         inward = vec3(0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             x = separation(periodic, fluid.period, xi, fluid.position[fluid.pairs.neighbor[k]])
             inward -= pull_over_r(capillarity, scale.support, x.norm()) * x
         inward *= scale.volume
+        if fluid.wall[i] >= 0:
+            for k in range(walls.count):
+                at = distance_and_normal(walls.colliders, k, xi)
+                side = wall_side(capillarity, scale.support, at[3])
+                inward -= wetted(materials, walls, m, k) * side * vec3(at[0], at[1], at[2])
         length = inward.norm()
-        kappa = materials.surface_tension[fluid.material[i]]
+        kappa = materials.surface_tension[m]
         unknowns.change[i] = inward / qd.max(length, 1e-30)
         unknowns.term[i] = kappa * surface_weight(capillarity, length)
 
@@ -58,13 +73,18 @@ def add_tension(
     capillarity: Capillarity,
     materials: MaterialTable,
     fluid: Fluid,
+    walls: Walls,
     unknowns: Unknowns,
 ):
-    """u* += Δt f/m of the stress in the surface and of the push between close particles."""
+    """u* += Δt f/m of the stress in the surface and of the push between close particles.
+
+    Where a surface ends at a wall, the wall holds its end, but lets it slide along.
+    """
     for i in range(n):
         xi = fluid.position[i]
+        m = fluid.material[i]
         own, normal = unknowns.term[i], unknowns.change[i]
-        kappa = materials.surface_tension[fluid.material[i]]
+        kappa = materials.surface_tension[m]
         force = vec3(0.0)
         push = vec3(0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
@@ -82,7 +102,16 @@ def add_tension(
                 mass = 2.0 / (fluid.inverse_mass[i] + fluid.inverse_mass[j])
                 approach = (unknowns.trial[i] - unknowns.trial[j]).dot(x)
                 push -= surface_drag(capillarity, scale.support, both, mass, r) * approach * x
-        force *= capillarity.strength * scale.volume * scale.volume
+        force *= scale.volume * scale.volume
+        if fluid.wall[i] >= 0 and own > 0.0:
+            for k in range(walls.count):
+                at = distance_and_normal(walls.colliders, k, xi)
+                out = vec3(at[0], at[1], at[2])
+                side = 2.0 * scale.volume * wall_side(capillarity, scale.support, at[3])
+                side *= wetted(materials, walls, m, k)
+                tilt = normal.dot(out)
+                force -= side * own * (1.0 - capillarity.across * tilt * tilt) * out
+        force *= capillarity.strength
         free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * (force + push)
         unknowns.velocity[i] = free
     for i in range(n):
@@ -100,15 +129,17 @@ def add_adhesion(
     fluid: Fluid,
     unknowns: Unknowns,
 ):
-    """u* += Δt f/m of the walls within reach."""
+    """u* += Δt f/m of walls that pull: what W exceeds κ by (up to there they take away surface)."""
     for c in range(count):
         i = contacts.particle[c]
+        m = fluid.material[i]
         force = vec3(0.0)
         for k in range(walls.count):
             at = distance_and_normal(walls.colliders, k, fluid.position[i])
             pull = wall_pull(capillarity, scale.spacing, scale.support, at[3])
-            force -= walls.colliders.adhesion[k] * pull * vec3(at[0], at[1], at[2])
-        force *= materials.adhesion[fluid.material[i]]
+            work = materials.adhesion[m] * walls.colliders.adhesion[k]
+            work = qd.max(work - materials.surface_tension[m], 0.0)
+            force -= work * pull * vec3(at[0], at[1], at[2])
         free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * force
         unknowns.velocity[i] = free
         unknowns.trial[i] = free
@@ -123,12 +154,11 @@ class SurfaceTension:
     def __call__(self, c: StepContext) -> None:
         table = c.materials.table
         if c.materials.largest("surface_tension") > 0.0:
-            find_surface(
-                c.n, c.periodic, c.scale, self.capillarity, table, c.fluid, c.unknowns
-            )  # fmt: skip
-            add_tension(
-                c.n, c.periodic, c.scale, self.capillarity, table, c.fluid, c.unknowns
-            )  # fmt: skip
+            for kernel in (find_surface, add_tension):
+                kernel(
+                    c.n, c.periodic, c.scale, self.capillarity, table, c.fluid, c.boundary.walls,
+                    c.unknowns,
+                )  # fmt: skip
         if c.boundary.count and c.materials.largest("adhesion") > 0.0:
             add_adhesion(
                 c.boundary.count, c.scale, self.capillarity, c.boundary.walls, c.boundary.contacts,
