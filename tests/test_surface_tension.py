@@ -24,7 +24,7 @@ from viscoil.stepping import next_step
 
 pytestmark = pytest.mark.usefixtures("compute")
 
-KAPPA = 3.0  # N/m: capillary waves of a spacing of 2 cm take 20 ms
+KAPPA = 3.0  # N/m: steps may be as long as 14 ms at a spacing of 2 cm
 TENSE = Material(density=1000.0, viscosity=0.0, surface_tension=KAPPA)
 DT = 1.0 / 240.0
 
@@ -40,13 +40,21 @@ def forces(rig: Rig) -> np.ndarray:
     return np.asarray(u / (DT * numbers(c.fluid.inverse_mass, c.n)[:, None]))
 
 
-def test_tension_acts_in_opposite_pairs() -> None:
-    """No net force: of n forces of size F in single precision, n F 1e-6 may be left over."""
-    rig = Rig(jitter(lattice((7, 7, 7)), 0.2), material=TENSE)
+def test_tension_acts_in_opposite_pairs_and_without_torque() -> None:
+    """No net force: of n forces of size F in single precision, n F 1e-6 may be left over.
+
+    No net torque, as far as the axes of the surface are found: to 1e-4 of the torques.
+    """
+    ball = lattice((11, 11, 11))
+    ball = ball[np.linalg.norm(ball, axis=1) < 5.2 * SPACING]
+    rig = Rig(jitter(ball, 0.2), material=TENSE)
     f = forces(rig)
     size = np.abs(f).max()
     assert size > 0.1 * KAPPA * SPACING
     assert np.abs(f.sum(axis=0)).max() < 1e-6 * size * len(f)
+    x = rig.particles["position"].astype(np.float64)
+    torques = np.linalg.norm(x, axis=1) * np.linalg.norm(f, axis=1)
+    assert np.abs(np.cross(x, f).sum(axis=0)).max() < 1e-4 * torques.sum()
 
 
 def test_inside_a_lattice_nothing_pulls() -> None:
@@ -73,7 +81,7 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     surface_tension.find_surface(
         c.n, True, c.scale, s.capillarity, table, c.fluid, c.boundary.walls, c.unknowns
     )
-    weight, normal = numbers(c.unknowns.term, c.n), numbers(c.unknowns.change, c.n)
+    stress = numbers(c.unknowns.residual, c.n)
     start, neighbor = rig.neighbors.as_numpy(c.n)
     own = np.repeat(np.arange(c.n), np.diff(start))
     x = rig.particles["position"].astype(np.float64)
@@ -83,9 +91,7 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     r = np.linalg.norm(apart, axis=1)
     q = np.minimum(r / c.scale.support, 1.0)
     pull = s.capillarity.slope * q * (1.0 - q) / c.scale.support
-    along = weight[own] * apart[:, 0] - 0.5 * (
-        weight[own] * (normal[own] * apart).sum(axis=1) * normal[own, 0]
-    )
+    along = (stress[own][:, [0, 3, 4]] * apart).sum(axis=1)
     virial = s.capillarity.strength * SPACING**6 * (pull * along * apart[:, 0]).sum()
     tension = virial / (2.0 * (wide * SPACING) ** 2)
     assert tension == pytest.approx(CALIBRATION * KAPPA, rel=1e-4)
@@ -147,7 +153,7 @@ def test_without_tension_nothing_changes() -> None:
 
 def test_capillary_waves_limit_adaptive_steps_only() -> None:
     longest = capillary_step(1000.0, 5e-4, 0.07)
-    assert longest == pytest.approx(math.sqrt(1000.0 * 1.25e-10 / (2 * math.pi * 0.07)))
+    assert longest == pytest.approx(math.sqrt(1000.0 * 1.25e-10 / (4 * math.pi * 0.07)))
     assert capillary_step(1000.0, 5e-4, 0.0) == math.inf
     adaptive = SimulationSettings(spacing=5e-4, frames=1)
     assert next_step(adaptive, 0.0, 0, 0.0, longest) <= longest
@@ -164,7 +170,7 @@ def test_a_fixed_step_that_is_too_long_is_noted() -> None:
         }
     )
     notes = Simulation(scene).notes
-    assert any("capillary waves allow (0.000533 s)" in note for note in notes)
+    assert any("capillary waves allow (0.000377 s)" in note for note in notes)
 
 
 def test_a_drop_has_the_tension_asked_for_and_keeps_its_momentum() -> None:
@@ -217,3 +223,18 @@ def test_friction_of_a_material_multiplies_that_of_a_wall(factor: float, moves: 
     speed = float(np.linalg.norm(view(simulation.particles.array("velocity"), 1)))
     expected = 0.5 * 9.81 * (math.sin(tilt) - 0.8 * factor * math.cos(tilt))
     assert speed == pytest.approx(expected if moves else 0.0, rel=0.02, abs=1e-3)
+
+
+def test_a_drop_that_spins_keeps_its_spin() -> None:
+    """Within 3 % over 40 steps; with tension taken at x⁰ it would gain 90 %."""
+    drop = FreeDrop(Material(density=1000.0, viscosity=0.0, surface_tension=0.07), 5e-4, 2.5e-3)
+    drop.particles["velocity"] = np.cross([0.0, 0.0, 20.0], drop.offsets())
+    before = _spin(drop)
+    dt = capillary_step(1000.0, 5e-4, 0.07)
+    drop.advance(40 * dt, dt)
+    assert _spin(drop) == pytest.approx(before, rel=0.03)
+
+
+def _spin(drop: FreeDrop) -> float:
+    u = drop.particles["velocity"].astype(np.float64)
+    return float(np.cross(drop.offsets(), u)[:, 2].sum())

@@ -2,12 +2,15 @@
 """Surface tension as a stress in the surface, and adhesion as a potential of walls.
 
 Where particles have neighbours on one side only, n = Σ V ∇W̃ points inwards and is about as long as
-one over the thickness of the surface. There a fluid carries the stress (Lafaurie et al. 1994)
+one over the thickness of the surface. There a fluid carries a stress, as in the continuum surface
+stress of Lafaurie et al. 1994,
 
-    Π = c κ w(|n|) (I − β n̂ n̂),   f_i = Σ_j V² (Π_i + Π_j) ∇W̃_ij,
+    Π = c κ w(|n|) (I − β e e),   f_i = Σ_j V² (Π_i + Π_j) ∇W̃_ij,
 
-tension along the surface and, because β < 1, some across it, which is what holds the outermost
-particles. Inside w is 0, so the fluid stays a fluid. W̃ has a slope that grows up to 2/3 h: near
+tension along the surface and, because β < 1, some across it, which holds the outermost particles. Inside
+w is 0, so the fluid stays a fluid. The direction e across is the shortest axis of the moments
+M = −Σ V x ⊗ ∇W̃, and not n: then Π commutes with M, and the forces, opposite in pairs, have no torque
+either (Σ_j x × Π_i ∇W̃ is the antisymmetric part of M Π). With n a drop at rest begins to spin. W̃ has a slope that grows up to 2/3 h: near
 neighbours pull less than far ones, or they would fall onto each other. A push between particles
 nearer than 0.8 d, also proportional to κ, keeps apart those that would still do so: it is the tensile
 term of DYVERSO, as Π is their attraction that is limited by f(κ).
@@ -21,14 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 import quadrants as qd
 
-from viscoil.compute import vec3
+from viscoil.compute import vec3, vec6
+from viscoil.constraints.symmetric import times_vector
 
 ACROSS = 0.5  # β
 FAINT, FULL = 0.3, 0.7  # |n| h from which on there is a surface, and at which it counts in full
 CALIBRATION = 1.08  # tension of a flat lattice, where only Π acts, over that of drops of fluid
 WALL_CALIBRATION = 0.68  # work of adhesion of a layered lattice over that which lying drops show
 CORE = 3.5  # force on coincident particles, in κ d
-DRAG = 0.15  # of √(κ m)
+DRAG = 0.07  # of √(κ m)
 CORE_RADIUS = 0.8  # of the push, in spacings
 
 
@@ -108,8 +112,8 @@ def _wall_layers(support: float) -> float:
 
 
 def capillary_step(density: float, spacing: float, tension: float) -> float:
-    """The time in which the shortest capillary wave goes one spacing: √(ρ d³/(2π κ)), s."""
-    return math.sqrt(density * spacing**3 / (2.0 * math.pi * tension)) if tension > 0 else math.inf
+    """The longest step that resolves capillary waves: √(ρ d³/(4π κ)) (Brackbill et al. 1992), s."""
+    return math.sqrt(density * spacing**3 / (4.0 * math.pi * tension)) if tension > 0 else math.inf
 
 
 @qd.func
@@ -123,6 +127,22 @@ def pull_over_r(c: Capillarity, support: qd.f32, r: qd.f32) -> qd.f32:
 def surface_weight(c: Capillarity, n: qd.f32) -> qd.f32:
     """w(|n|), 1/m: |n| at a surface and 0 inside, where n is noise."""
     return n * qd.min(qd.max((n - c.faint) / (c.full - c.faint), 0.0), 1.0)
+
+
+@qd.func
+def shortest_axis(moment: vec6, guess: vec3) -> vec3:
+    """The axis of M that is nearest to a guess across the surface, by power iteration.
+
+    The shift, the mean of M along the surface, leaves little but the axis looked for.
+    """
+    axis = guess
+    for _ in range(8):
+        along = 0.5 * (moment[0] + moment[1] + moment[2] - axis.dot(times_vector(moment, axis)))
+        turned = along * axis - times_vector(moment, axis)
+        length = turned.norm()
+        if length > 1e-6:
+            axis = turned / length
+    return axis
 
 
 @qd.func

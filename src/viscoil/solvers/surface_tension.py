@@ -9,22 +9,34 @@ between them: a surface is where there is no fluid at all, and each particle bri
 import quadrants as qd
 
 from viscoil.colliders.arrays import distance_and_normal
-from viscoil.compute import vec3
+from viscoil.compute import vec3, vec6
 from viscoil.constraints.capillary import (
     Capillarity,
     core_push,
     make_capillarity,
     pull_over_r,
+    shortest_axis,
     surface_drag,
     surface_weight,
     wall_pull,
     wall_side,
 )
+from viscoil.constraints.symmetric import identity, times_vector
 from viscoil.neighbors import separation
 from viscoil.solvers.contact import Contacts, Walls
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
+
+
+@qd.func
+def ahead(scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """x⁰ + Δt u*, where the forces are taken, as pressure does.
+
+    Tension and the pressure that it causes then have opposite torques about x⁰. With tension taken
+    at x⁰, a drop that turns would turn faster and faster.
+    """
+    return fluid.position[i] + scale.dt * unknowns.trial[i]
 
 
 @qd.func
@@ -45,15 +57,20 @@ def find_surface(
     walls: Walls,
     unknowns: Unknowns,
 ):
-    """change ← n̂, and term ← κ w, N/m². A wall that is wetted counts as fluid."""
+    """term ← κ w and residual ← κ w (I − β e e), N/m². A wall that is wetted counts as fluid."""
     for i in range(n):
-        xi = fluid.position[i]
+        xi = ahead(scale, fluid, unknowns, i)
         m = fluid.material[i]
         inward = vec3(0.0)
+        moment = vec6(0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            x = separation(periodic, fluid.period, xi, fluid.position[fluid.pairs.neighbor[k]])
-            inward -= pull_over_r(capillarity, scale.support, x.norm()) * x
-        inward *= scale.volume
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, xi, ahead(scale, fluid, unknowns, j))
+            pull = scale.volume * pull_over_r(capillarity, scale.support, x.norm())
+            inward -= pull * x
+            moment += pull * vec6(
+                x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
+            )
         if fluid.wall[i] >= 0:
             for k in range(walls.count):
                 at = distance_and_normal(walls.colliders, k, xi)
@@ -61,8 +78,13 @@ def find_surface(
                 inward -= wetted(materials, walls, m, k) * side * vec3(at[0], at[1], at[2])
         length = inward.norm()
         kappa = materials.surface_tension[m]
-        unknowns.change[i] = inward / qd.max(length, 1e-30)
-        unknowns.term[i] = kappa * surface_weight(capillarity, length)
+        weight = kappa * surface_weight(capillarity, length)
+        unknowns.term[i] = weight
+        e = shortest_axis(moment, inward / qd.max(length, 1e-30))
+        across = capillarity.across * vec6(
+            e[0] * e[0], e[1] * e[1], e[2] * e[2], e[0] * e[1], e[0] * e[2], e[1] * e[2]
+        )
+        unknowns.residual[i] = weight * (identity() - across)
 
 
 @qd.kernel(fastcache=True)
@@ -81,36 +103,33 @@ def add_tension(
     Where a surface ends at a wall, the wall holds its end, but lets it slide along.
     """
     for i in range(n):
-        xi = fluid.position[i]
+        xi = ahead(scale, fluid, unknowns, i)
         m = fluid.material[i]
-        own, normal = unknowns.term[i], unknowns.change[i]
+        stress = unknowns.residual[i]
         kappa = materials.surface_tension[m]
         force = vec3(0.0)
         push = vec3(0.0)
         for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
             j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, xi, fluid.position[j])
+            x = separation(periodic, fluid.period, xi, ahead(scale, fluid, unknowns, j))
             r = x.norm()
-            other, across = unknowns.term[j], unknowns.change[j]
-            stress = (own + other) * x
-            stress -= capillarity.across * (own * normal.dot(x)) * normal
-            stress -= capillarity.across * (other * across.dot(x)) * across
-            force -= pull_over_r(capillarity, scale.support, r) * stress
+            both_stresses = stress + unknowns.residual[j]
+            pull = pull_over_r(capillarity, scale.support, r)
+            force -= pull * times_vector(both_stresses, x)
             both = 0.5 * (kappa + materials.surface_tension[fluid.material[j]])
             push += both * core_push(capillarity, x, r)
-            if own + other > 0.0:
+            if unknowns.term[i] + unknowns.term[j] > 0.0:
                 mass = 2.0 / (fluid.inverse_mass[i] + fluid.inverse_mass[j])
                 approach = (unknowns.trial[i] - unknowns.trial[j]).dot(x)
                 push -= surface_drag(capillarity, scale.support, both, mass, r) * approach * x
         force *= scale.volume * scale.volume
-        if fluid.wall[i] >= 0 and own > 0.0:
+        if fluid.wall[i] >= 0 and unknowns.term[i] > 0.0:
             for k in range(walls.count):
                 at = distance_and_normal(walls.colliders, k, xi)
                 out = vec3(at[0], at[1], at[2])
                 side = 2.0 * scale.volume * wall_side(capillarity, scale.support, at[3])
                 side *= wetted(materials, walls, m, k)
-                tilt = normal.dot(out)
-                force -= side * own * (1.0 - capillarity.across * tilt * tilt) * out
+                force -= side * out.dot(times_vector(stress, out)) * out
         force *= capillarity.strength
         free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * (force + push)
         unknowns.velocity[i] = free
