@@ -77,7 +77,7 @@ def test_built_in_scene(name: str) -> None:
 
 
 def test_built_in_scenes_are_all_there() -> None:
-    expected = "bounce coiling column cream dam-break honey palette stirring toothpaste"
+    expected = "bounce coiling column cream dam-break drops honey palette stirring toothpaste"
     assert list(builtin_scenes()) == expected.split()
 
 
