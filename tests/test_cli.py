@@ -126,7 +126,7 @@ def test_wrong_usage(arguments: list[str], words: str) -> None:
 
 def test_scenes_lists_names_and_descriptions() -> None:
     lines = viscoil("scenes").stdout.splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 10
     assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
 
 

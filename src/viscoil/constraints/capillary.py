@@ -7,13 +7,15 @@ stress of Lafaurie et al. 1994,
 
     Π = c κ w(|n|) (I − β e e),   f_i = Σ_j V² (Π_i + Π_j) ∇W̃_ij,
 
-tension along the surface and, because β < 1, some across it, which holds the outermost particles. Inside
-w is 0, so the fluid stays a fluid. The direction e across is the shortest axis of the moments
+tension along the surface and, because β < 1, some across it, which holds the outermost particles.
+Inside w is 0, so the fluid stays a fluid. The direction e across is the shortest axis of the moments
 M = −Σ V x ⊗ ∇W̃, and not n: then Π commutes with M, and the forces, opposite in pairs, have no torque
-either (Σ_j x × Π_i ∇W̃ is the antisymmetric part of M Π). With n a drop at rest begins to spin. W̃ has a slope that grows up to 2/3 h: near
-neighbours pull less than far ones, or they would fall onto each other. A push between particles
-nearer than 0.8 d, also proportional to κ, keeps apart those that would still do so: it is the tensile
-term of DYVERSO, as Π is their attraction that is limited by f(κ).
+either (Σ_j x × Π_i ∇W̃ is the antisymmetric part of M Π).
+
+W̃ has a slope that grows up to 2/3 h: near neighbours pull less than far ones, or they would fall onto
+each other. A push between particles nearer than 0.8 d, also proportional to κ, keeps apart those that
+would still do so: it stands for the tensile term of DYVERSO, as Π does for their attraction that is
+limited by f(κ). A drag between approaching particles of the surface brings them to rest.
 
 Lengths: d is the spacing, h the support; c is calibrated by drops (`verify/test_surface_tension.py`).
 """
