@@ -31,7 +31,8 @@ def expected_particles(scene: Scene) -> int:
 
 def needs_stress(scene: Scene) -> bool:
     """Whether particles need channels for stress: for a material, or because one is to be written."""
-    carried = any(material.carries_stress for material in scene.materials.values())
+    materials = scene.materials.values()
+    carried = any(m.carries_stress or m.surface_tension > 0.0 for m in materials)
     return carried or any("conformation" in output.channels for output in scene.outputs)
 
 

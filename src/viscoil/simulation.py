@@ -22,6 +22,7 @@ from viscoil import compute, memory
 from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.channels import ItemChannels
 from viscoil.colliders import ColliderSet
+from viscoil.constraints.capillary import capillary_step
 from viscoil.diagnostics import Diagnosis, Diagnostics
 from viscoil.emitters import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
@@ -107,6 +108,7 @@ class Simulation:
             self._relax()
         memory.give_back()  # what seeding took
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
+        self._note_capillary_waves()
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._remember()
@@ -138,9 +140,11 @@ class Simulation:
         """
         settings = self.scene.simulation
         if dt is None:
-            drive = self._fields.drive(self.time, settings.max_time_step)
-            finest = self.scene.spacings[0]
-            dt = next_step(settings, self.time, self.frame, self._max_speed(), drive, finest)
+            dt = next_step(
+                settings, self.time, self.frame, self._max_speed(),
+                self._fields.drive(self.time, settings.max_time_step), self.scene.spacings[0],
+                self._capillary_step(),
+            )  # fmt: skip
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._emit()
@@ -257,6 +261,22 @@ class Simulation:
                 self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
         return True
+
+    def _capillary_step(self) -> float:
+        """The longest step that surface tension and adhesion allow, s."""
+        d = self.scene.simulation.spacing
+        return min(
+            capillary_step(m.density, d, max(m.surface_tension, m.adhesion))
+            for m in self._materials.materials
+        )
+
+    def _note_capillary_waves(self) -> None:
+        step, longest = self.scene.simulation.time_step, self._capillary_step()
+        if step is not None and step > longest:
+            self.notes.append(
+                f"simulation.time_step ({step:g} s) is longer than capillary waves allow "
+                f"({longest:.3g} s): the surface may break up; leave it out or make it shorter"
+            )
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""

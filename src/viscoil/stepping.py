@@ -24,13 +24,16 @@ def next_step(
     max_speed: float,
     drive: Drive | None = None,
     spacing: float | None = None,
+    capillary: float = math.inf,
 ) -> float:
     """Δt in s: an equal share of what is left of the frame, no longer than asked for.
 
-    `spacing` (m) is that of the smallest particles, if not the one of the settings.
+    `spacing` (m) is that of the smallest particles, if not the one of the settings; `capillary` is
+    the longest step that surface tension allows an adaptive step, s.
     """
     left = (frame + 1) / settings.fps - time
-    longest = settings.time_step or adaptive_step(settings, max_speed, drive, spacing)
+    adaptive = min(adaptive_step(settings, max_speed, drive, spacing), capillary)
+    longest = settings.time_step or adaptive
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 

@@ -36,6 +36,7 @@ class ColliderArrays:
     field: index of a mesh's distance field in the bricks, -1 for other kinds
     contact: a `Contact`
     friction: Coulomb coefficient, used when the contact is FRICTION
+    adhesion: factor of the materials' adhesion
     """
 
     kind: Ints
@@ -53,6 +54,7 @@ class ColliderArrays:
     field: Ints
     contact: Ints
     friction: Floats
+    adhesion: Floats
     bricks: BrickArrays
 
 
@@ -74,6 +76,7 @@ def allocate(count: int) -> ColliderArrays:
         field=scalars(qd.i32, count),
         contact=scalars(qd.i32, count),
         friction=scalars(qd.f32, count),
+        adhesion=scalars(qd.f32, count),
         bricks=pack_fields([]),
     )
 

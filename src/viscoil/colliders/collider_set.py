@@ -60,6 +60,7 @@ class ColliderSet:
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
         write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
         write(arrays.field, [self._field_index(spec) for spec, _ in self._parts])
+        write(arrays.adhesion, [spec.adhesion for spec, _ in self._parts])
         self._place(arrays, 0.0, 0.0)
         self._pack(arrays, 0.0, 0.0)
         return arrays

@@ -32,6 +32,9 @@ Rheology = tuple[float, float, float]
 """Viscosity (Pa s), modulus (Pa), relaxation time (s)."""
 
 TRIPLE = ("viscosity", "modulus", "relaxation_time")
+EXTRAS = (
+    "surface_tension", "adhesion", "xsph", "wall_friction", "conductivity", "heat_capacity",
+)  # fmt: skip
 DEFAULT_COLOR: Color = (0.55, 0.65, 0.8)
 DEFAULT_CONDUCTIVITY = 0.6
 DEFAULT_HEAT_CAPACITY = 4180.0
@@ -91,6 +94,14 @@ class Material(Model, json_schema_extra=_as_input_schema):
     """Viscosity of the solvent beside the elastic part, Pa s."""
     compliance: NonNegative | None = None
     """Compliance of Barreiro et al. 2017, beside relaxation_time; depends on spacing and step."""
+    surface_tension: NonNegative = 0.0
+    """Surface tension κ, N/m; 0 has none and costs nothing."""
+    adhesion: NonNegative = 0.0
+    """Work of adhesion to walls, N/m, times that of the collider; κ wets half, 2 κ wholly."""
+    xsph: NonNegative = 0.0
+    """Smoothing c of velocities per step (XSPH); no viscosity: it depends on spacing and step."""
+    wall_friction: NonNegative = 1.0
+    """Factor of the friction of colliders on this material."""
     conductivity: NonNegative = DEFAULT_CONDUCTIVITY
     """Thermal conductivity, W/(m K); that of water unless given."""
     heat_capacity: Positive = DEFAULT_HEAT_CAPACITY
@@ -148,10 +159,8 @@ class Material(Model, json_schema_extra=_as_input_schema):
         }
         keys = ("density", *rheology[self.kind], "solvent_viscosity", "color", "transmission")
         table = {key: getattr(self, key) for key in keys}
-        if self.conductivity != DEFAULT_CONDUCTIVITY:
-            table["conductivity"] = self.conductivity
-        if self.heat_capacity != DEFAULT_HEAT_CAPACITY:
-            table["heat_capacity"] = self.heat_capacity
+        extras = ((key, getattr(self, key), type(self).model_fields[key].default) for key in EXTRAS)
+        table |= {key: value for key, value, default in extras if value != default}
         return table if self.thermal is None else {**table, "thermal": self.thermal.model_dump()}
 
 

@@ -98,6 +98,22 @@ class Scene(Model):
         found = {self.spacing_of(body) for body in (*self.fluids, *self.emitters)}
         return tuple(sorted(found)) or (self.simulation.spacing,)
 
+    @model_validator(mode="after")
+    def _check_one_resolution(self) -> Self:
+        keys = ("surface_tension", "adhesion", "xsph")
+        text = "works with one resolution: remove it, or the spacing of fluids and emitters"
+        if len(self.spacings) > 1:
+            reject(
+                "Scene",
+                [
+                    (("materials", name, key), text, getattr(material, key))
+                    for name, material in self.materials.items()
+                    for key in keys
+                    if getattr(material, key) > 0.0
+                ],
+            )
+        return self
+
     @property
     def name(self) -> str:
         """Name of the scene and of its run folder."""

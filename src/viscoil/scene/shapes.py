@@ -225,6 +225,8 @@ class _ColliderBase(Model):
     """How fluid meets the surface: it sticks, slips freely, or slips against friction."""
     friction: NonNegative = 0.0
     """Coulomb friction coefficient, for contact = "friction"."""
+    adhesion: NonNegative = 1.0
+    """Factor of the adhesion of materials to this surface; 0 wets nothing."""
     motion: tuple[Keyframe, ...] = ()
     """Keyframes of the motion; the first and last pose are held before and after."""
     interpolation: Literal["linear", "smooth"] = "linear"

@@ -93,6 +93,7 @@ class Contacts:
     holder: Ints  # slot of the body that takes away its freedom; -1: none that is tracked
     start: Vec4s  # (slots) normal and distance (m) of the body, both at the start of the step
     impulse: Vec3s  # (slots) what the body gave to the particle since bodies last moved, see users
+    friction: Floats  # factor of its material on the walls' friction
 
 
 @qd.func
@@ -170,6 +171,7 @@ def _collect(
     scale: Scale,
     walls: Walls,
     fluid: Fluid,
+    friction: Floats,
     offsets: Ints,
     contacts: Contacts,
 ):
@@ -196,6 +198,7 @@ def _collect(
                     if k >= 0:
                         at = distance_and_normal(walls.colliders, k, fluid.position[i])
                         contacts.start[place] = at
+            contacts.friction[c] = friction[fluid.material[i]]
 
 
 @qd.kernel(fastcache=True)
@@ -395,7 +398,10 @@ def constrain_velocities(
                             slip = u - body_velocity(walls.bodies, slot, x)
                     slip -= slip.dot(n) * n
                     kind = walls.colliders.contact[k]
-                    grip = surface_friction(walls.colliders, k, predicted) * (-gap / scale.dt)
+                    friction = contacts.friction[c] * surface_friction(
+                        walls.colliders, k, predicted
+                    )
+                    grip = friction * (-gap / scale.dt)
                     if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
                         u -= slip
                         mode = Mode.FIXED
@@ -494,7 +500,7 @@ def push_out(
                     out -= slip
                 elif kind == Contact.FRICTION:
                     length = slip.norm()
-                    friction = surface_friction(walls.colliders, k, out)
+                    friction = contacts.friction[c] * surface_friction(walls.colliders, k, out)
                     if length <= friction * contacts.push[c]:
                         out -= slip
                     else:
@@ -533,8 +539,13 @@ class Boundary:
         self.walls.nozzles = _make_nozzles(frames)
         self.walls.nozzle_count = len(frames)
 
-    def find(self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any) -> None:
-        """Collects the particles that may touch a wall in this step, or are driven."""
+    def find(
+        self, n: int, periodic: bool, scale: Scale, fluid: Fluid, velocity: Any, friction: Any
+    ) -> None:
+        """Collects the particles that may touch a wall in this step, or are driven.
+
+        `friction` holds a factor per material.
+        """
         room = fluid.wall.shape[0] + 1
         if self._marks.shape[0] != room:
             self._marks = scalars(qd.i32, room)
@@ -544,7 +555,7 @@ class Boundary:
         if self.contacts.particle.shape[0] < count:
             self.contacts = _make_contacts(int(count * 1.2), self.walls.body_count)
         self.contacts.count = count
-        _collect(n, self.coupled, scale, self.walls, fluid, self._marks, self.contacts)
+        _collect(n, self.coupled, scale, self.walls, fluid, friction, self._marks, self.contacts)
         _find_shields(self.count, periodic, scale, self.walls, fluid, self.contacts)
 
     def constrain_velocities(
@@ -575,6 +586,7 @@ def _make_contacts(count: int, bodies: int) -> Contacts:
         holder=scalars(qd.i32, count if bodies else 1),
         start=vectors(4, count * bodies),
         impulse=vectors(3, count * bodies),
+        friction=scalars(qd.f32, count),
     )
 
 

@@ -34,8 +34,10 @@ from viscoil.solvers.projections import (
     VelocityProjection,
     constrain,
 )
+from viscoil.solvers.surface_tension import SurfaceTension
 from viscoil.solvers.tables import Materials, make_scale
 from viscoil.solvers.workspace import Fluid, Unknowns, Workspace
+from viscoil.solvers.xsph import smooth_velocities
 from viscoil.timing import PhaseClock
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class DCPBD:
         self.neighbors = neighbors
         self.clock = clock
         self._workspace = Workspace()
+        self._add_surface_tension = SurfaceTension(spacing, settings.support)
         self._project_velocities = VelocityProjection(settings)
         self._project_positions = PositionProjection(settings, self.kind, self.scale)
 
@@ -96,7 +99,7 @@ class DCPBD:
         """Algorithm 2; `fields` act on velocities together with gravity, `heat` softens materials."""
         self.scale.dt = dt
         materials.update(dt)
-        if materials.any_active:
+        if materials.any_active or materials.largest("surface_tension") > 0.0:
             particles.add_stress()
         with self.clock("neighbors"):
             self.neighbors.update(particles, (1.0 + MARGIN) * self.scale.support)
@@ -115,12 +118,14 @@ class DCPBD:
             _accelerate(c.n, dt, *gravity, c.unknowns)
         else:
             fields.act(c, gravity, dt)
+        self._add_surface_tension(c)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
         with self.clock("position projection"):
             position, error = self._project_positions(c, materials.any_active)
         with self.clock("conformation"):
             self._finish(c)
+        smooth_velocities(c, int(self.kind))
         return StepReport(velocity, position, error)
 
     def _context(
@@ -139,7 +144,8 @@ class DCPBD:
             c.n, int(self.kind), c.periodic, corrected, c.materials.any_active, c.scale,
             c.materials.table, c.fluid,
         )  # fmt: skip
-        c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity)
+        friction = c.materials.table.wall_friction
+        c.boundary.find(c.n, c.periodic, c.scale, c.fluid, c.unknowns.velocity, friction)
         if c.boundary.coupled:
             coupling.place_bodies(c.scale.dt, c.boundary.walls)
 

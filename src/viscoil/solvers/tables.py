@@ -10,6 +10,7 @@ import quadrants as qd
 from viscoil.compute import Floats, Ints, scalars, write
 from viscoil.constraints.density import lattice_sums
 from viscoil.scene import Material
+from viscoil.scene.materials import EXTRAS
 from viscoil.smoothing import Smoothing
 
 INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
@@ -58,6 +59,10 @@ class MaterialTable:
     memory: Floats  # how much of the deviator of Q⁰ − I enters the constraint
     volume_memory: Floats  # how much of its mean does
     relaxation: Floats  # 1 / (1 + Δt/τ)
+    surface_tension: Floats  # κ, N/m
+    adhesion: Floats  # W, N/m
+    xsph: Floats  # c
+    wall_friction: Floats  # factor of the colliders' friction
     active: Ints  # 0: inviscid, carries no stress
 
 
@@ -122,7 +127,7 @@ class Materials:
     def __init__(self, materials: Sequence[Material]) -> None:
         self.materials = list(materials)
         count = len(self.materials)
-        floats = [scalars(qd.f32, count) for _ in range(7)]
+        floats = [scalars(qd.f32, count) for _ in range(11)]
         self.table = MaterialTable(*floats, active=scalars(qd.i32, count))
         write(self.table.density, [m.density for m in self.materials])
         self._key: tuple[object, ...] = ()
@@ -143,5 +148,11 @@ class Materials:
         write(table.memory, [r.memory for r in rows])
         write(table.volume_memory, [r.volume_memory for r in rows])
         write(table.relaxation, [r.relaxation for r in rows])
+        for name in EXTRAS:
+            write(getattr(table, name), [getattr(m, name) for m in self.materials])
         write(table.active, [int(r.active) for r in rows])
         self.any_active = any(r.active for r in rows)
+
+    def largest(self, name: str) -> float:
+        """The largest value that a material of the scene has for a key."""
+        return max((getattr(m, name) for m in self.materials), default=0.0)
