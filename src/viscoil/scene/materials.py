@@ -32,9 +32,8 @@ Rheology = tuple[float, float, float]
 """Viscosity (Pa s), modulus (Pa), relaxation time (s)."""
 
 TRIPLE = ("viscosity", "modulus", "relaxation_time")
-EXTRAS = (
-    "surface_tension", "adhesion", "xsph", "wall_friction", "conductivity", "heat_capacity",
-)  # fmt: skip
+EXTRAS = ("surface_tension", "adhesion", "xsph", "wall_friction")
+THERMAL = ("conductivity", "heat_capacity")
 DEFAULT_COLOR: Color = (0.55, 0.65, 0.8)
 DEFAULT_CONDUCTIVITY = 0.6
 DEFAULT_HEAT_CAPACITY = 4180.0
@@ -159,7 +158,10 @@ class Material(Model, json_schema_extra=_as_input_schema):
         }
         keys = ("density", *rheology[self.kind], "solvent_viscosity", "color", "transmission")
         table = {key: getattr(self, key) for key in keys}
-        extras = ((key, getattr(self, key), type(self).model_fields[key].default) for key in EXTRAS)
+        extras = (
+            (key, getattr(self, key), type(self).model_fields[key].default)
+            for key in EXTRAS + THERMAL
+        )
         table |= {key: value for key, value, default in extras if value != default}
         return table if self.thermal is None else {**table, "thermal": self.thermal.model_dump()}
 
