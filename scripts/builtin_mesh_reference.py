@@ -34,7 +34,8 @@ offset = 0.01 # gives its wings a thickness
 ```
 
 - A **closed** mesh consists of parts that each have an inside. The parts may overlap.
-- An **open** mesh has sheets of no thickness, with the back drawn in brick. As a collider it needs the shell mode, or a surface offset, since a sheet has no inside.
+- An **open** mesh has sheets of no thickness. As a collider it needs the shell mode, or a surface
+  offset, since a sheet has no inside.
 - `boat`, `dragon` and `tank` are made as badly as models in production are: parts run through each
   other, and three or more faces meet at some edges. `flipped-sphere` and `mobius` have no
   consistent outside.
