@@ -6,6 +6,8 @@ DEMO_SCENE := honey
 DEMO_OUT := runs/$(DEMO_SCENE)
 # What else `viscoil run` is told, such as DEMO_FLAGS="--frames 30"
 DEMO_FLAGS :=
+# Two processes: most of the time goes into compiling kernels, which takes one core each.
+TEST_PROCESSES := 2
 # What else pytest is told, such as TEST_FLAGS="-x -k emitter"
 TEST_FLAGS :=
 
@@ -33,7 +35,7 @@ demo: $(VENV)/.installed
 
 test: lint
 	@scripts/test_packages.sh
-	$(BIN)/pytest $(TEST_FLAGS)
+	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
