@@ -156,9 +156,9 @@ def test_capillary_waves_limit_adaptive_steps_only() -> None:
     assert longest == pytest.approx(math.sqrt(1000.0 * 1.25e-10 / (4 * math.pi * 0.07)))
     assert capillary_step(1000.0, 5e-4, 0.0) == math.inf
     adaptive = SimulationSettings(spacing=5e-4, frames=1)
-    assert next_step(adaptive, 0.0, 0, 0.0, longest) <= longest
+    assert next_step(adaptive, 0.0, 0, 0.0, capillary=longest) <= longest
     fixed = SimulationSettings(spacing=5e-4, frames=1, time_step=1e-3)
-    assert next_step(fixed, 0.0, 0, 0.0, longest) > longest
+    assert next_step(fixed, 0.0, 0, 0.0, capillary=longest) > longest
 
 
 def test_a_fixed_step_that_is_too_long_is_noted() -> None:
