@@ -205,3 +205,23 @@ def test_a_cell_that_is_too_fine_is_refused() -> None:
     mesh = builtin("two-spheres")
     with pytest.raises(SceneError, match="larger cell_size"):
         build(mesh.vertices, mesh.faces, Request(cell=1e-6, band=3e-6))
+
+
+def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
+    """Once for a mesh that keeps its shape, every frame for one that moves."""
+    from viscoil.outputs.collider_fields import ColliderFieldsOutput
+    from viscoil.outputs.protocol import ColliderPose, Snapshot
+
+    mesh = builtin("two-spheres")
+    still = field_of(mesh.vertices, mesh.faces, "solid", 16)
+    output = ColliderFieldsOutput(tmp_path)
+    for frame in range(3):
+        moving = carry(still, "velocity", mesh.vertices, mesh.faces, frame * mesh.vertices)
+        poses = [ColliderPose(None, (1, 2, 3), field=f) for f in (still, moving, None)]
+        output.frame(Snapshot(frame, 0.0, {}, [], poses, 0.1))
+    assert [p.name for p in sorted((tmp_path / "collider_0").iterdir())] == ["frame_000000.vdb"]
+    assert len(list((tmp_path / "collider_1").iterdir())) == 3
+    assert not (tmp_path / "collider_2").exists()
+    distance, velocity = read_vdb(tmp_path / "collider_1" / "frame_000002.vdb")
+    assert distance.grid_class == "level set" and velocity.is_vector
+    assert distance.metadata["position"] == "1 2 3"

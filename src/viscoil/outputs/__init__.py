@@ -30,9 +30,17 @@ def create_outputs(scene: Any, folder: "RunFolder") -> "list[Output]":
     types = {spec.type for spec in scene.outputs}
     if types & {"preview", "video"}:
         outputs.append(_preview(scene, folder))
+    if "colliders" in types:
+        outputs.append(_collider_fields(folder))
     if "video" in types:
         outputs.append(VideoOutput(folder.pictures, folder.video, scene.simulation.fps))
     return outputs
+
+
+def _collider_fields(folder: "RunFolder") -> "Output":
+    from viscoil.outputs.collider_fields import ColliderFieldsOutput
+
+    return ColliderFieldsOutput(folder.colliders)
 
 
 def _preview(scene: Any, folder: "RunFolder") -> "Output":

@@ -5,6 +5,7 @@ stats.jsonl     a line per time step
 frames/         particles, one .npz a frame
 checkpoints/    what --resume goes on from
 preview/        a picture a frame; preview.png is the latest
+colliders/      distance and velocity fields of meshes, if asked for
 video.mp4       the film of the pictures
 """
 
@@ -33,6 +34,7 @@ class RunFolder:
         self.run = self.path / "run.json"
         self.stats = self.path / "stats.jsonl"
         self.frames = self.path / "frames"
+        self.colliders = self.path / "colliders"
         self.pictures = self.path / "preview"
         self.picture = self.path / "preview.png"
         self.video = self.path / "video.mp4"
@@ -93,7 +95,7 @@ class RunFolder:
         with reporting(self.path):
             for path in (self.run, self.stats, self.picture, self.video, *self._frame_files()):
                 path.unlink(missing_ok=True)
-            for folder in (self.frames, self.pictures):
+            for folder in (self.frames, self.pictures, *self._collider_folders(), self.colliders):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
             if self.checkpoints.folder.is_dir():
@@ -106,8 +108,12 @@ class RunFolder:
             return shutil.disk_usage(self.path).free
 
     def _frame_files(self) -> Iterable[Path]:
-        for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png")):
+        fields = ((folder, ".vdb") for folder in self._collider_folders())
+        for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png"), *fields):
             yield from (p for p in sorted(folder.glob(f"frame_*{suffix}")) if _number(p) >= 0)
+
+    def _collider_folders(self) -> list[Path]:
+        return sorted(self.colliders.glob("collider_*"))
 
 
 def _number(path: Path) -> int:

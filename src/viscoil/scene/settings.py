@@ -163,8 +163,9 @@ DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 class OutputSpec(Model):
     """One [[outputs]] table; statistics, run.json and checkpoints are always written."""
 
-    type: Literal["frames", "preview", "video"]
-    """Particle files, a picture per frame, or a film of those pictures."""
+    type: Literal["frames", "preview", "video", "colliders"]
+    """Particle files, a picture per frame, a film of those pictures, or the distance and velocity
+    fields of mesh colliders as .vdb."""
     channels: tuple[str, ...] = DEFAULT_CHANNELS
     """What a particle file holds (type "frames" only): any channels that the scene's particles have."""
 
