@@ -13,6 +13,7 @@ from viscoil.scene import Emitter, Fluid, Scene
 BYTES_UNDER_STRESS = 730
 BYTES_WITHOUT_STRESS = 370
 ROOM_TO_GROW = 1.25  # how many times what is in use arrays may hold that had to grow
+OF_STRESS = {"conformation", "dilation", "curvature", "stress", "bend"}  # channels
 SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 
 
@@ -33,7 +34,7 @@ def needs_stress(scene: Scene) -> bool:
     """Whether particles need channels for stress: for a material, or because one is to be written."""
     materials = scene.materials.values()
     carried = any(m.carries_stress or m.surface_tension > 0.0 for m in materials)
-    return carried or any("conformation" in output.channels for output in scene.outputs)
+    return carried or any(OF_STRESS & {*output.channels} for output in scene.outputs)
 
 
 def bytes_per_particle(scene: Scene) -> float:

@@ -80,7 +80,7 @@ class Simulation:
         """What the user should know about the start of the scene."""
         self._clock = PhaseClock()
         self._diagnose = Diagnostics()
-        self._colliders = ColliderSet(scene.colliders, scene.simulation.spacing)
+        self._colliders = ColliderSet.of(scene)
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
         self._sizes = [d / scene.simulation.spacing for d in scene.spacings]
@@ -390,11 +390,13 @@ class Simulation:
         inviscid = Materials(
             [Material(density=m.density, viscosity=0.0) for m in self._materials.materials]
         )
+        walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
+        walls.set_nozzles([e.frame for e in self._emitters if e.frame is not None])
         # so long that a particle may move where it has to, and no wall moves meanwhile
         dt = 0.1 * math.sqrt(self.scene.simulation.spacing)
         for _ in range(RELAXING_STEPS):
             p["velocity"] = 0.0
-            self._solver.step(p, inviscid, self._boundary, (0.0, 0.0, 0.0), dt)
+            self._solver.step(p, inviscid, walls, (0.0, 0.0, 0.0), dt)
         p["velocity"] = velocity[p["id"]]
         p["pressure"] = 0.0
 
@@ -431,6 +433,7 @@ class Simulation:
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
         self._layers = list(metadata["layers"])
+        self._colliders.move_to(self.time, self._last_step)
         self.bodies.load(arrays["bodies"])
         self.particles = particles
         return particles

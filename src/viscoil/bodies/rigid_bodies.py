@@ -63,6 +63,7 @@ class RigidBodies:
         """Free motion from `time` (s) on, but out of the way of other colliders."""
         if not self.slots:
             return
+        self.place()  # `ColliderSet.move_to` has put all colliders where the scene says
         self._motion = self._free_motion(time, dt, gravity)
         if self.states:
             self._find_contacts(time, dt, float(np.linalg.norm(gravity)))
@@ -301,7 +302,7 @@ def extent(spec: Collider) -> float:
         case "capsule":
             return spec.radius + 0.5 * float(np.linalg.norm(np.subtract(spec.end, spec.start)))
         case "mesh":
-            return solid_mesh(spec.file, spec.scale).radius
+            return solid_mesh(spec.file, spec.scale).radius if spec.dynamic else float("inf")
 
 
 def _initial_state(spec: Collider, pose: Pose) -> RigidState:

@@ -68,7 +68,8 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         surface, raster, within = _solid(surface, in_cells, faces, shape, reach)
         signed = np.where(within, -raster.distance, raster.distance)
         states = _fill(raster, within)
-    top, table = tables(states if request.mode != "container" else turned(states))
+    beyond = SOLID if request.mode == "container" else FREE
+    top, table = tables(turned(states) if request.mode == "container" else states, beyond)
     side = -1.0 if request.mode == "container" else 1.0
     values = np.clip(side * request.cell * signed - request.offset, -request.band, request.band)
     owner = np.append(surface.face, np.int32(-1))
@@ -76,7 +77,7 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         cell=request.cell,
         origin=low,
         band=request.band,
-        beyond=SOLID if request.mode == "container" else FREE,
+        beyond=beyond,
         top=top,
         table=table,
         places=raster.layout.places,

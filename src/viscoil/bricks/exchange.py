@@ -37,7 +37,8 @@ def from_grids(grids: Sequence[VdbGrid], file: str, mode: Mode, offset: float) -
         raise SceneError(f"{file} has no level set: it holds {names}; export a signed distance")
     field = _distances(surface, file, mode, offset)
     moving = next((g for g in grids if g.is_vector and g.name.lower() in VELOCITY_NAMES), None)
-    if moving is not None and moving.voxel_size == surface.voxel_size:
+    same = moving is not None and moving.origin == surface.origin
+    if moving is not None and same and moving.voxel_size == surface.voxel_size:
         field.secondary["velocity"] = _gathered(moving, surface, 0.0)
     return field
 
@@ -93,12 +94,13 @@ def _distances(grid: VdbGrid, file: str, mode: Mode, offset: float) -> BrickFiel
     values = np.abs(values) if mode == "shell" else side * values
     if mode == "shell":
         states = np.where(states == SOLID, FREE, states).astype(np.int32)
-    top, table = tables(turned(states) if mode == "container" else states)
+    beyond = SOLID if mode == "container" else FREE
+    top, table = tables(turned(states) if mode == "container" else states, beyond)
     return BrickField(
         cell=grid.voxel_size,
         origin=np.array(grid.origin) + 8 * grid.voxel_size * first,
         band=far,
-        beyond=SOLID if mode == "container" else FREE,
+        beyond=beyond,
         top=top,
         table=table,
         places=places.astype(np.int32),
@@ -118,7 +120,7 @@ def _states(grid: VdbGrid, file: str) -> tuple[NDArray[np.int64], Int32]:
         raise SceneError(f"{file}: the level set {grid.name!r} is too large: use larger voxels")
     states = np.full(shape, FREE, dtype=np.int32)
     for origin, size, value in zip(*grid.tiles[:3], strict=True):
-        if value < 0.0:
+        if not grid.is_vector and value < 0.0:
             low = np.clip(origin // 8 - first, 0, shape)
             high = np.clip((origin + size) // 8 - first, 0, shape)
             states[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = SOLID

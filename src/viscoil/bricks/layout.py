@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.bricks.field import FREE, Float, Int32
+from viscoil.bricks.field import Float, Int32
 from viscoil.errors import SceneError
 
 MOST_PLACES = 2**27  # bricks along the three axes multiplied: their dense table is 0.5 GiB
@@ -54,10 +54,10 @@ def unpack(keys: NDArray[np.int64], shape: tuple[int, int, int]) -> Int32:
     return np.stack(np.unravel_index(keys, shape), axis=-1).astype(np.int32)
 
 
-def tables(states: Int32) -> tuple[Int32, Int32]:
+def tables(states: Int32, beyond: int) -> tuple[Int32, Int32]:
     """Top table and block tables of a dense table: an index, FREE or SOLID per brick place."""
     size = [-(-s // 8) for s in states.shape]
-    padded = np.full([8 * s for s in size], FREE, dtype=np.int32)
+    padded = np.full([8 * s for s in size], beyond, dtype=np.int32)
     padded[tuple(slice(s) for s in states.shape)] = states
     blocks = padded.reshape(size[0], 8, size[1], 8, size[2], 8).transpose(0, 2, 4, 5, 3, 1)
     blocks = blocks.reshape(-1, 512)  # x fastest within a block

@@ -12,7 +12,7 @@ import quadrants as qd
 from numpy.typing import NDArray
 
 from viscoil.bricks.field import CORNERS, BrickField, Float, Float32
-from viscoil.bricks.rasterize import as_array
+from viscoil.bricks.rasterize import as_array, initialize_if_needed
 from viscoil.bricks.triangle import closest_weights
 from viscoil.compute import Floats, Ints, Vec3s, vec3, vectors, view, write
 
@@ -48,6 +48,7 @@ def carry(
 
     Where no triangle is within the band the value is zero.
     """
+    initialize_if_needed()
     count = len(field.places) * CORNERS
     weights, vertex = vectors(3, count), vectors(3, len(vertices))
     middle = vertices.mean(axis=0)  # about which 32-bit floats are exact enough

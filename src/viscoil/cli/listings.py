@@ -63,10 +63,29 @@ def start_lines(scene: Scene) -> Iterator[str]:
     from viscoil.colliders import ColliderSet
     from viscoil.sampling import seed
 
-    start = seed(scene, ColliderSet(scene.colliders, scene.simulation.spacing))
+    colliders = ColliderSet.of(scene)
+    _open_all(scene)
+    start = seed(scene, colliders)
     yield f"  {len(start.position)} particles at the start"
     for note in start.notes:
         yield f"  note: {note}"
+
+
+def _open_all(scene: Scene) -> None:
+    """Raises SceneError for what only a run would find in the meshes of a scene."""
+    from viscoil.bodies import mass_properties
+    from viscoil.colliders.mesh_source import open_source
+    from viscoil.mesh_emitters import MeshEmitter
+
+    for spec in scene.colliders:
+        if getattr(spec, "dynamic", False):
+            mass_properties(spec)
+    for emitter in scene.emitters:
+        if emitter.shape == "mesh":
+            MeshEmitter(emitter, 0, scene.spacing_of(emitter), 0)
+    for kill in scene.kill:
+        if kill.shape == "mesh":
+            open_source(kill.file)
 
 
 def _counts(scene: Scene) -> str:

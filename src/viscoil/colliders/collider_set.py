@@ -11,7 +11,7 @@ from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, velocities
 from viscoil.colliders.primitives import Contact, Primitive, distance, pose, primitives
 from viscoil.colliders.quaternions import Float
-from viscoil.scene import Collider, MeshCollider
+from viscoil.scene import Collider, MeshCollider, Scene
 
 if TYPE_CHECKING:
     from viscoil.bricks.field import BrickField
@@ -29,14 +29,20 @@ class ColliderSet:
     others can be checked and seeded without it.
     """
 
-    def __init__(self, specs: Sequence[Collider], spacing: float = 1.0) -> None:
+    def __init__(
+        self, specs: Sequence[Collider], spacing: float = 1.0, feel: float | None = None
+    ) -> None:
+        """`spacing` (m) is that of the scene; `feel` how far (m) its largest particles feel a wall."""
         self.specs = tuple(specs)
+        feel = 2.0 * spacing if feel is None else feel
         self._groups = [(spec, primitives(spec)) for spec in self.specs]
         self._parts = [(spec, part) for spec, parts in self._groups for part in parts]
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
         self.meshes = {
-            k: _shape(spec, spacing) for k, spec in enumerate(self.specs) if spec.shape == "mesh"
+            k: _shape(spec, spacing, feel)
+            for k, spec in enumerate(self.specs)
+            if spec.shape == "mesh"
         }
         """Mesh colliders by their place among the specs."""
         self._deforming = any(mesh.animated for mesh in self.meshes.values())
@@ -46,6 +52,12 @@ class ColliderSet:
         self._deforming_speed = 0.0  # of vertices in the last step, m/s
         self.owners = [k for k, (_, parts) in enumerate(self._groups) for _ in parts]
         """For each primitive, the index in `specs` of the collider that it is part of."""
+
+    @classmethod
+    def of(cls, scene: Scene) -> "ColliderSet":
+        """The colliders of a scene."""
+        feel = scene.solver.support * max(scene.spacings)
+        return cls(scene.colliders, scene.simulation.spacing, feel)
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -60,7 +72,10 @@ class ColliderSet:
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
         write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
         write(arrays.field, [self._field_index(spec) for spec, _ in self._parts])
-        write(arrays.adhesion, [spec.adhesion for spec, _ in self._parts])
+        # A pull without a reaction would drive a body and the drop on it through space.
+        held = [not getattr(spec, "dynamic", False) for spec, _ in self._parts]
+        sticks = [spec.adhesion for spec, _ in self._parts]
+        write(arrays.adhesion, [a if h else 0.0 for a, h in zip(sticks, held, strict=True)])
         self._place(arrays, 0.0, 0.0)
         self._pack(arrays, 0.0, 0.0)
         return arrays
@@ -168,7 +183,7 @@ class ColliderSet:
         return [whole.then(part.pose) for whole, parts in wholes for part in parts]
 
 
-def _shape(spec: MeshCollider, spacing: float) -> "Shape":
+def _shape(spec: MeshCollider, spacing: float, feel: float) -> "Shape":
     from viscoil.colliders.mesh_shapes import shape
 
-    return shape(spec, spacing)
+    return shape(spec, spacing, feel)

@@ -19,7 +19,7 @@ from viscoil.scene import MeshCollider
 from viscoil.vdb import read_vdb
 
 LEVEL_SET = ".vdb"
-BAND = 3.0  # spacings: what a particle can feel, and a step's motion
+BAND = 1.5  # of how far a particle feels a wall: room for a step's motion
 MOST_POINTS = 240  # of a rigid body that touch others
 THICK = 0.5  # cells: half the least thickness of a shell that the field can show
 
@@ -35,10 +35,10 @@ class Shape(Protocol):
         """The field at `time` (s), with the mean velocities since time - dt of an animation."""
 
 
-def shape(spec: MeshCollider, spacing: float) -> Shape:
-    """The surface that a scene names."""
+def shape(spec: MeshCollider, spacing: float, feel: float) -> Shape:
+    """The surface that a scene names, for particles that feel walls up to `feel` (m)."""
     is_level_set = Path(spec.file).suffix.lower() == LEVEL_SET
-    return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing)
+    return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing, feel)
 
 
 class LevelSetShape:
@@ -60,6 +60,7 @@ class LevelSetShape:
             origin=spec.scale * field.origin,
             band=spec.scale * field.band,
             distance=np.float32(spec.scale) * field.distance,
+            secondary={n: np.float32(spec.scale) * v for n, v in field.secondary.items()},
         )
 
     def field(self, time: float, dt: float) -> BrickField:
@@ -69,36 +70,36 @@ class LevelSetShape:
 class MeshShape:
     """A mesh collider's surface, which an animation changes from step to step."""
 
-    def __init__(self, spec: MeshCollider, spacing: float) -> None:
+    def __init__(self, spec: MeshCollider, spacing: float, feel: float) -> None:
         self.spec = spec
         self._source = open_source(spec.file, spec.fps, spec.loop)
         self.animated = self._source.animated
         if self.animated and spec.dynamic:
             raise SceneError(f"the animated mesh {spec.file} cannot be dynamic: remove one of both")
         self.points = _some(spec.scale * self._source.vertices(0.0))
-        self.request = request(spec, spacing)
+        self.request = request(spec, spacing, feel)
         self._still: BrickField | None = None
 
     def field(self, time: float, dt: float) -> BrickField:
         """The field at `time` (s), with the mean velocities since time - dt of an animation."""
         if not self.animated:
             if self._still is None:
-                self._still = self._with_friction(cached(*self._mesh(time), self.request))
+                self._still = self._with_friction(cached(*self._mesh(time), self.request), time)
             return self._still
         vertices, faces = self._mesh(time)
-        field = self._with_friction(build(vertices, faces, self.request))
+        field = self._with_friction(build(vertices, faces, self.request), time)
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
         return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
 
     def _mesh(self, time: float) -> tuple[Float, NDArray[np.int32]]:
         return self.spec.scale * self._source.vertices(time), self._source.mesh.faces
 
-    def _with_friction(self, field: BrickField) -> BrickField:
+    def _with_friction(self, field: BrickField, time: float) -> BrickField:
         name = self.spec.friction_attribute
         if name is None:
             return field
         values = attribute(self._source.mesh, name, self.spec.file)
-        return carry(field, "friction", *self._mesh(0.0), values)
+        return carry(field, "friction", *self._mesh(time), values)
 
 
 def _some(vertices: Float) -> Float:
@@ -108,18 +109,24 @@ def _some(vertices: Float) -> Float:
     ways = np.stack(
         [np.sin(polar) * np.cos(turn), np.cos(polar), np.sin(polar) * np.sin(turn)], axis=1
     )
-    outer = np.argmax(vertices @ ways.T, axis=0)
+    outer = np.array([np.argmax(vertices @ way) for way in ways])  # one way at a time: memory
     between = np.linspace(0, len(vertices) - 1, MOST_POINTS // 2).astype(np.int64)
     return np.asarray(vertices[np.unique(np.concatenate([outer, between]))])
 
 
-def request(spec: MeshCollider, spacing: float) -> Request:
+def request(spec: MeshCollider, spacing: float, feel: float) -> Request:
     """What the scene asks of the field, with what it leaves open."""
     cell = spec.cell_size or spacing
+    feel /= min([1.0, *(key.scale for key in spec.motion)])  # of the mesh while it is smallest
+    if spec.band is not None and spec.band < feel:
+        raise SceneError(
+            f"the band of the mesh {spec.file} ({spec.band:g} m) is narrower than what particles "
+            f"feel of a wall ({feel:g} m): widen it or leave it out"
+        )
     thick = THICK * cell if spec.mode == "shell" else 0.0
     return Request(
         cell=cell,
-        band=spec.band or max(BAND * spacing, 2.0 * cell),
+        band=spec.band or max(BAND * feel, 2.0 * cell),
         offset=thick if spec.offset is None else spec.offset,
         mode=spec.mode,
     )

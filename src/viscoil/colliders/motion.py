@@ -64,7 +64,9 @@ def moved(
     s = (time - a.time) / (b.time - a.time)
     shifts = np.array([(*key.translation, key.scale) for key in keyframes], dtype=np.float64)
     if interpolation == "smooth":
+        shifts[:, 3] = np.log(shifts[:, 3])  # or a size could overshoot to less than nothing
         shift = _cubic(np.array([key.time for key in keyframes]), shifts, after - 1, s)
+        shift[3] = np.exp(shift[3])
         s = s * s * (3.0 - 2.0 * s)
     else:
         shift = (1.0 - s) * shifts[after - 1] + s * shifts[after]

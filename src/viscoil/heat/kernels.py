@@ -12,7 +12,7 @@ from viscoil.heat.laws import exchanged, pair_conductivity, softness
 from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q
-from viscoil.solvers.contact import Walls
+from viscoil.solvers.contact import Walls, is_known
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid
 
@@ -149,7 +149,9 @@ def exchange(
             for k in range(walls.count):
                 if around.wall_transfer[k] > 0.0:
                     at = distance_and_normal(walls.colliders, k, fluid.position[i])
-                    hidden = wall_share(at[3], scale.support, wall_table)[0] / around.flat
+                    hidden = 0.0
+                    if is_known(at):
+                        hidden = wall_share(at[3], scale.support, wall_table)[0] / around.flat
                     damping += unit * around.wall_transfer[k] * hidden
                     target += unit * around.wall_transfer[k] * hidden * around.wall_temperature[k]
         temperature[i] = temperature[i] + exchanged(temperature[i], damping, target)

@@ -100,18 +100,27 @@ class Scene(Model):
 
     @model_validator(mode="after")
     def _check_one_resolution(self) -> Self:
-        keys = ("surface_tension", "adhesion", "xsph")
+        if tuple(self.spacings) == (self.simulation.spacing,):
+            return self
         text = "works with one resolution: remove it, or the spacing of fluids and emitters"
-        if len(self.spacings) > 1:
-            reject(
-                "Scene",
-                [
-                    (("materials", name, key), text, getattr(material, key))
-                    for name, material in self.materials.items()
-                    for key in keys
-                    if getattr(material, key) > 0.0
-                ],
-            )
+        problems: list[Problem] = [
+            (("materials", name, key), text, getattr(material, key))
+            for name, material in self.materials.items()
+            for key in ("surface_tension", "adhesion", "xsph")
+            if getattr(material, key) > 0.0
+        ]
+        problems += [
+            ((group, i, "temperature"), text, item.temperature)
+            for group in ("fluids", "emitters")
+            for i, item in enumerate(getattr(self, group))
+            if item.temperature is not None
+        ]
+        problems += [
+            (("fields", i, "surface_only"), text, True)
+            for i, field in enumerate(self.fields)
+            if field.type == "wind" and field.surface_only
+        ]
+        reject("Scene", problems)
         return self
 
     @property

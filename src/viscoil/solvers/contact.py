@@ -242,6 +242,12 @@ def resting_distance(spacing: qd.f32, height: qd.f32) -> qd.f32:
 
 
 @qd.func
+def is_known(at: vec4):
+    """Whether a distance is one: beyond the band of a mesh it is only a bound, without a normal."""
+    return at[0] * at[0] + at[1] * at[1] + at[2] * at[2] > 0.5
+
+
+@qd.func
 def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
     """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
     outside = 1.0
@@ -249,7 +255,7 @@ def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
         share = wall_share(at[3], support, table)
-        if share[0] > 0.0:
+        if share[0] > 0.0 and is_known(at):
             left = qd.max(1.0 - share[0], 0.05)
             outside *= left
             gradient += share[1] / left * vec3(at[0], at[1], at[2])

@@ -24,7 +24,7 @@ from viscoil.colliders.arrays import distance_and_normal
 from viscoil.colliders.primitives import Contact
 from viscoil.compute import Doubles, Floats, Vec3s, on_cpu, vec3
 from viscoil.constraints.density import wall_share
-from viscoil.solvers.contact import Contacts, Walls, free_part, note_impulse
+from viscoil.solvers.contact import Contacts, Walls, free_part, is_known, note_impulse
 from viscoil.solvers.resolution import spacing_of, support_of, volume_of
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
@@ -307,13 +307,14 @@ def press(
     support = support_of(scale, fluid, i)
     outside = 1.0
     for k in range(walls.count):
-        distance = distance_and_normal(walls.colliders, k, y)[3]
-        outside *= qd.max(1.0 - wall_share(distance, support, wall_table)[0], 0.05)
+        at = distance_and_normal(walls.colliders, k, y)
+        if is_known(at):
+            outside *= qd.max(1.0 - wall_share(at[3], support, wall_table)[0], 0.05)
     total = vec3(0.0)
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
         share = wall_share(at[3], support, wall_table)
-        if share[0] > 0.0:
+        if share[0] > 0.0 and is_known(at):
             n = vec3(at[0], at[1], at[2])
             slot = walls.bodies.slot[k]
             if is_dynamic(walls.bodies, slot):
@@ -330,13 +331,16 @@ def press(
 
 
 @qd.func
-def take_back(impulse: vec3, c: qd.i32, scale: Scale, walls: Walls, contacts: Contacts):
+def take_back(
+    impulse: vec3, i: qd.i32, scale: Scale, fluid: Fluid, walls: Walls, contacts: Contacts
+):
     """What is cut off the motion of a particle that was pushed too far, its nearest body loses too.
 
     Without that the body would keep the recoil of a push that did not take place.
     """
     if impulse.dot(impulse) > 0.0:
-        nearest = scale.support
+        c = fluid.wall[i]
+        nearest = support_of(scale, fluid, i)
         slot = -1
         for b in range(walls.body_count):
             if walls.bodies.primitive[b] >= 0:

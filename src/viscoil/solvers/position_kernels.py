@@ -14,7 +14,7 @@ from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.reductions import total_blocks
 from viscoil.solvers.contact import Contacts, Walls, push_out
-from viscoil.solvers.coupling import move_bodies, take_back, weigh
+from viscoil.solvers.coupling import body_stiffness, move_bodies, take_back, weigh
 from viscoil.solvers.density_kernels import (
     Tally,
     apply_pressure_change,
@@ -27,6 +27,7 @@ from viscoil.solvers.density_kernels import (
 from viscoil.solvers.operators import compliance, gradient, leak, stress_force
 from viscoil.solvers.prototype_stiffness import prepare_prototype_stiffness
 from viscoil.solvers.relaxation import jacobi_update, sum_terms
+from viscoil.solvers.resolution import support_of, volume_of
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns
 
@@ -69,6 +70,13 @@ def begin(
         prepare_prototype_stiffness(
             n, periodic, least, margin, scale, fluid, unknowns, sums, progress
         )
+        if qd.static(coupled):
+            for i in range(n):
+                if fluid.wall[i] >= 0:
+                    support = support_of(scale, fluid, i)
+                    more = body_stiffness(unknowns.trial[i], support, walls, wall_table)
+                    added = scale.dt * scale.dt * volume_of(scale, fluid, i) * more
+                    unknowns.stiffness[i] = unknowns.stiffness[i] + added
     else:
         prepare_stiffness(
             n, kind, periodic, coupled, least, margin, scale, fluid, walls, wall_table, unknowns,
@@ -172,7 +180,7 @@ def settle(
     to = trusted(y, scale, fluid, unknowns, i)
     if qd.static(coupled):
         if fluid.wall[i] >= 0:
-            take_back((to - y) / fluid.inverse_mass[i], fluid.wall[i], scale, walls, contacts)
+            take_back((to - y) / fluid.inverse_mass[i], i, scale, fluid, walls, contacts)
     if fluid.wall[i] >= 0:
         to = push_out(coupled, fluid.wall[i], to, scale, walls, contacts, fluid, unknowns.shift)
     unknowns.trial[i] = to

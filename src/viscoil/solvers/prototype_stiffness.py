@@ -49,6 +49,6 @@ def prepare_prototype_stiffness(
                 before = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
                 x = separation(periodic, fluid.period, unknowns.trial[i], unknowns.trial[j])
                 approach = qd.max(approach, before.norm() - x.norm())
-        unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
+        unknowns.term[i] = qd.cast(approach > margin * size * scale.support, qd.f32)
     sum_terms(n, unknowns, sums)
     total_blocks(n, sums, progress, Tally.OUTRAN)

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from viscoil.bricks.exchange import from_grids
 from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
 from viscoil.memory import emitted_volume
 from viscoil.outputs.protocol import Array
+from viscoil.vdb import read_vdb
 
 Vector = tuple[float, float, float]
 
@@ -176,8 +178,11 @@ def _middle(spec: Any) -> Array:
 @lru_cache
 def _mesh_bounds(file: str) -> Array:
     """(2, 3) Lowest and highest corner of a mesh, in the unit of its file."""
+    from viscoil.colliders.mesh_shapes import LEVEL_SET
     from viscoil.colliders.mesh_source import open_source
 
+    if file.lower().endswith(LEVEL_SET):
+        return np.stack(from_grids(read_vdb(file), file, "solid", 0.0).bounds)
     vertices = open_source(file).vertices(0.0)
     return np.stack([vertices.min(axis=0), vertices.max(axis=0)])
 

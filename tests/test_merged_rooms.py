@@ -1,0 +1,131 @@
+"""Rooms that meet: rigid bodies beside moving colliders, level sets, relaxed starts, resolutions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from viscoil import Scene, Simulation
+from viscoil.bricks.build import Request, build
+from viscoil.bricks.exchange import to_grids
+from viscoil.colliders import ColliderSet
+from viscoil.errors import SceneError
+from viscoil.meshes.builtin import builtin
+from viscoil.outputs.preview import Camera
+from viscoil.scene import MeshCollider
+from viscoil.vdb import write_vdb
+
+POOL = """
+[simulation]
+spacing = 0.05
+frames = 4
+[materials.water]
+preset = "water"
+viscosity = 0.0
+[[fluids]]
+material = "water"
+shape = "box"
+center = [0.0, 0.2, 0.0]
+size = [0.8, 0.4, 0.6]
+{fluid}
+[[colliders]]
+shape = "box"
+container = true
+open = ["+y"]
+center = [0.0, 0.5, 0.0]
+size = [0.8, 1.0, 0.6]
+contact = "slip"
+[[colliders]]
+shape = "sphere"
+center = [0.0, 0.62, 0.0]
+radius = 0.12
+dynamic = true
+density = 300.0
+contact = "slip"
+{more}
+"""
+
+
+def heights(text: str, steps: int = 60) -> list[float]:
+    simulation = Simulation(Scene.from_toml(text))
+    found = []
+    for _ in range(steps):
+        simulation.step(0.005)
+        found.append(float(simulation.bodies.states[1].position[1]))
+    return found
+
+
+def test_a_body_floats_beside_a_collider_that_moves() -> None:
+    """A lid far away changes nothing: the body must not be put back to where the scene has it."""
+    lid = """
+[[colliders]]
+shape = "box"
+center = [5.0, 5.0, 5.0]
+size = [0.1, 0.1, 0.1]
+motion = [{ time = 0.0 }, { time = 1.0, translation = [1.0, 0.0, 0.0] }]
+"""
+    alone, beside = (heights(POOL.format(fluid="", more=more)) for more in ("", lid))
+    np.testing.assert_allclose(beside, alone, atol=1e-6)
+    assert min(alone) > 0.3  # it floats
+
+
+def test_a_relaxed_start_leaves_bodies_where_they_are() -> None:
+    relaxed = heights(POOL.format(fluid="relax = true", more=""), steps=3)
+    assert relaxed[0] == pytest.approx(0.62, abs=0.01) and np.isfinite(relaxed).all()
+
+
+def test_a_level_set_is_a_collider_with_a_picture(tmp_path: Path) -> None:
+    mesh = builtin("two-spheres")
+    field = build(mesh.vertices, mesh.faces, Request(cell=0.05, band=0.2))
+    write_vdb(tmp_path / "body.vdb", to_grids(field))
+    body = f"""
+[[colliders]]
+shape = "mesh"
+file = "{tmp_path / "body.vdb"}"
+center = [0.0, 0.8, 0.0]
+scale = 0.3
+"""
+    scene = Scene.from_toml(POOL.format(fluid="", more=body))
+    Camera.frame_scene(scene)
+    simulation = Simulation(scene)
+    simulation.step(0.005)
+    assert simulation._colliders.field(2).cell == pytest.approx(0.015)
+
+
+def test_what_assumes_one_resolution_is_refused_with_several() -> None:
+    fluid = "spacing = 0.025"
+    for key in ("surface_tension", "adhesion", "xsph"):
+        text = POOL.format(fluid=fluid, more="").replace(
+            "viscosity = 0.0", f"viscosity = 0.0\n{key} = 0.1"
+        )
+        with pytest.raises(SceneError, match="works with one resolution"):
+            Scene.from_toml(text)
+    warm = POOL.format(fluid=fluid + "\ntemperature = 300.0", more="")
+    with pytest.raises(SceneError, match="works with one resolution"):
+        Scene.from_toml(warm)
+
+
+def test_a_band_that_is_too_narrow_is_refused_and_the_usual_one_is_not() -> None:
+    with pytest.raises(SceneError, match="narrower than what particles feel"):
+        ColliderSet([MeshCollider(file="builtin:bowl", band=0.05)], 0.05)
+    shrinking = [{"time": 0.0}, {"time": 1.0, "scale": 0.25}]
+    spec = MeshCollider.model_validate({"file": "builtin:two-spheres", "motion": shrinking})
+    colliders = ColliderSet([spec], 0.05)
+    assert 0.25 * colliders.meshes[0].request.band >= 0.1
+
+
+def test_beyond_the_table_of_a_container_all_is_solid() -> None:
+    mesh = builtin("two-spheres")
+    field = build(mesh.vertices, mesh.faces, Request(cell=0.02, band=0.06, mode="container"))
+    outside = np.array([[9.0, 0, 0], [0, 9.0, 0], [0, 0, 9.0], [-9.0, 0, 0], [0.9, 0.8, 0.8]])
+    np.testing.assert_allclose(field.sample(outside), -0.06, rtol=1e-6)
+
+
+def test_smooth_sizes_stay_positive() -> None:
+    keys = [{"time": 0.0}, {"time": 1.0, "scale": 0.05}, {"time": 2.0, "scale": 0.05}]
+    spec = MeshCollider.model_validate(
+        {"file": "builtin:bowl", "motion": keys, "interpolation": "smooth", "mode": "shell"}
+    )
+    colliders = ColliderSet([spec], 0.05)
+    sizes = [colliders.pose(0, t).scale for t in np.linspace(0.0, 2.0, 41)]
+    assert min(sizes) > 0.0
