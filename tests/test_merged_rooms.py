@@ -129,3 +129,30 @@ def test_smooth_sizes_stay_positive() -> None:
     colliders = ColliderSet([spec], 0.05)
     sizes = [colliders.pose(0, t).scale for t in np.linspace(0.0, 2.0, 41)]
     assert min(sizes) > 0.0
+
+
+def test_a_sheet_is_no_solid_and_a_cell_is_no_larger_than_its_mesh(tmp_path: Path) -> None:
+    from viscoil.meshes import TriangleMesh, write_mesh
+
+    corners = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], dtype=float)
+    faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+    attributes = {"rough": np.array([0.1, np.nan, 0.1, 0.2]), "bad": np.array([0.1, -1, 0, 0])}
+    write_mesh(tmp_path / "sheet.ply", TriangleMesh(corners, faces, attributes))
+    file = str(tmp_path / "sheet.ply")
+    with pytest.raises(SceneError, match="encloses no volume"):
+        ColliderSet([MeshCollider(file=file)], 0.1)
+    with pytest.raises(SceneError, match="too large for the mesh"):
+        ColliderSet([MeshCollider(file="builtin:bowl", cell_size=10.0)], 0.1)
+    with pytest.raises(SceneError, match="no friction"):
+        rough = {"contact": "friction", "friction": 0.7, "mode": "shell", "file": file}
+        spec = MeshCollider.model_validate({**rough, "friction_attribute": "bad"})
+        ColliderSet([spec], 0.1).meshes[0].field(0.0, 0.0)
+    spec = MeshCollider.model_validate({**rough, "friction_attribute": "rough"})
+    friction = ColliderSet([spec], 0.1).meshes[0].field(0.0, 0.0).secondary["friction"]
+    assert np.isfinite(friction).all() and friction.max() == pytest.approx(0.7, rel=0.2)
+
+
+def test_an_offset_that_reaches_too_far_is_refused_at_once() -> None:
+    mesh = builtin("bunny")
+    with pytest.raises(SceneError, match="smaller offset"):
+        build(mesh.vertices, mesh.faces, Request(cell=0.1, band=0.3, offset=100.0))

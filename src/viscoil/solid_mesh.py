@@ -56,6 +56,8 @@ class SolidMesh:
         doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         area = 0.5 * np.linalg.norm(doubled, axis=1)
         total = float(area.sum())
+        if total == 0.0:
+            return 0.0, np.zeros(3), np.eye(3)
         center = np.einsum("i,ija->a", area, corners) / 3.0 / total
         # ∫ x xᵀ of a triangle: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) A/12
         summed = corners.sum(axis=1)

@@ -35,6 +35,8 @@ def _of_mesh(spec: MeshCollider) -> MassProperties:
     mesh = solid_mesh(spec.file, spec.scale)
     if spec.mode == "shell":
         measure, center, inertia = mesh.spread()
+        if measure == 0.0:
+            raise SceneError(f"the mesh {spec.file} has no area: give another mesh")
         thickness = 2.0 * (spec.offset or 0.0)
         if spec.mass is None and thickness == 0.0:
             raise SceneError(

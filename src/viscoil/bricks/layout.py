@@ -10,6 +10,7 @@ from viscoil.errors import SceneError
 
 MOST_PLACES = 2**27  # bricks along the three axes multiplied: their dense table is 0.5 GiB
 MOST_BRICKS = 2**20  # 6 GiB while a field is built
+MOST_PAIRS = 2e8  # of triangles and bricks: a minute of work
 CHUNK = 2**22  # pairs looked at together
 
 
@@ -82,6 +83,11 @@ def _chunks(triangles: Float, shape: tuple[int, int, int], reach: float) -> list
     if not len(triangles):
         return []
     _, counts = _ranges(triangles, shape, reach)
+    if counts.prod(axis=1, dtype=np.float64).sum() > MOST_PAIRS:
+        raise SceneError(
+            "a distance field reaches over too many cells: use a larger cell_size, a narrower band "
+            "or a smaller offset"
+        )
     portion = np.cumsum(counts.prod(axis=1)) // CHUNK
     return np.split(np.arange(len(triangles)), np.flatnonzero(np.diff(portion)) + 1)
 

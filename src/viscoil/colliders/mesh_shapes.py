@@ -11,6 +11,7 @@ from viscoil.bricks.build import Request, build
 from viscoil.bricks.cache import cached
 from viscoil.bricks.exchange import from_grids
 from viscoil.bricks.field import BrickField
+from viscoil.bricks.orient import volume
 from viscoil.bricks.secondary import carry
 from viscoil.colliders.mesh_source import attribute, open_source
 from viscoil.colliders.quaternions import Float
@@ -20,6 +21,7 @@ from viscoil.vdb import read_vdb
 
 LEVEL_SET = ".vdb"
 BAND = 1.5  # of how far a particle feels a wall: room for a step's motion
+COARSEST = 0.125  # of a mesh's length: cells that are not given are no larger
 MOST_POINTS = 240  # of a rigid body that touch others
 THICK = 0.5  # cells: half the least thickness of a shell that the field can show
 
@@ -77,7 +79,8 @@ class MeshShape:
         if self.animated and spec.dynamic:
             raise SceneError(f"the animated mesh {spec.file} cannot be dynamic: remove one of both")
         self.points = _some(spec.scale * self._source.vertices(0.0))
-        self.request = request(spec, spacing, feel)
+        self.request = request(spec, spacing, feel, float(np.ptp(self._mesh(0.0)[0], axis=0).max()))
+        self._check_solid()
         self._still: BrickField | None = None
 
     def field(self, time: float, dt: float) -> BrickField:
@@ -91,6 +94,16 @@ class MeshShape:
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
         return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
 
+    def _check_solid(self) -> None:
+        """Faces without thickness and without an inside are no solid."""
+        vertices, faces = self._mesh(0.0)
+        thin = abs(volume(vertices, faces)) < 1e-9 * float(np.ptp(vertices, axis=0).max()) ** 3
+        if thin and self.spec.mode == "solid" and self.request.offset == 0.0:
+            raise SceneError(
+                f"the mesh {self.spec.file} encloses no volume: "
+                'give it an offset, or mode = "shell"'
+            )
+
     def _mesh(self, time: float) -> tuple[Float, NDArray[np.int32]]:
         return self.spec.scale * self._source.vertices(time), self._source.mesh.faces
 
@@ -99,6 +112,12 @@ class MeshShape:
         if name is None:
             return field
         values = attribute(self._source.mesh, name, self.spec.file)
+        values = np.where(np.isnan(values), self.spec.friction, values)  # bare places
+        if not ((values >= 0.0) & (values < np.inf)).all():
+            raise SceneError(
+                f"the vertex attribute {name!r} of the mesh {self.spec.file} is no friction: "
+                "it has numbers below 0 or without end"
+            )
         return carry(field, "friction", *self._mesh(time), values)
 
 
@@ -114,9 +133,14 @@ def _some(vertices: Float) -> Float:
     return np.asarray(vertices[np.unique(np.concatenate([outer, between]))])
 
 
-def request(spec: MeshCollider, spacing: float, feel: float) -> Request:
-    """What the scene asks of the field, with what it leaves open."""
-    cell = spec.cell_size or spacing
+def request(spec: MeshCollider, spacing: float, feel: float, extent: float) -> Request:
+    """What the scene asks of the field of a mesh of some extent (m), with what it leaves open."""
+    cell = spec.cell_size or min(spacing, max(COARSEST * extent, 1e-3 * spacing))
+    if spec.cell_size is not None and spec.cell_size > 0.5 * extent and spec.mode != "shell":
+        raise SceneError(
+            f"cell_size ({cell:g} m) is too large for the mesh {spec.file}, which is "
+            f"{extent:g} m long: make it smaller or leave it out"
+        )
     feel /= min([1.0, *(key.scale for key in spec.motion)])  # of the mesh while it is smallest
     if spec.band is not None and spec.band < feel:
         raise SceneError(

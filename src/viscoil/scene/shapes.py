@@ -120,7 +120,7 @@ class TorusFluid(_FluidBase):
 
 
 class MeshFluid(_FluidBase):
-    """Fluid that fills a triangle mesh."""
+    """Fluid that fills a triangle mesh; its centre is where the mesh's origin is put."""
 
     shape: Literal["mesh"] = "mesh"
     """Kind of shape."""
