@@ -267,15 +267,20 @@ def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
 def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end: vec3):
     """What a way meets of collider k: normal and distance at its end, and where it touches first.
 
-    The last result is the share of the way until it touches, 2 if it does not; a way that starts
-    inside never does. Steps along the way are as long as the distance allows, and at least `least`
-    (m). One loop for all, because every place that asks for a distance is compiled on its own.
+    The second result is normal and distance at the last place before that, and the third the share
+    of the way up to there, 2 if it touches nothing; a way that starts inside never does. Steps along
+    the way are as long as the distance allows, and at least `least` (m). To touch is to come nearer
+    than half of that: inside a plate as thin as a cell the distances of a mesh are hardly negative,
+    and their normals mean nothing. One loop for all, because every place that asks for a distance is
+    compiled on its own.
     """
     way = end - start
     length = qd.max(way.norm(), 1e-20)
     at_end = vec4(0.0)
-    at = vec4(0.0)
+    before = vec4(0.0)
+    skin = 0.0
     share = 0.0
+    last = 0.0
     met = 2.0
     looks = 2
     look = 0
@@ -287,17 +292,22 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
         if look == 0:
             at_end = at
         elif look == 1:
-            if at[3] > 0.0 and length > at[3]:
+            skin = 0.5 * qd.min(least, at[3])
+            if at[3] > 0.0 and length > at[3] - skin:
                 looks = 64
-        elif at[3] <= 0.0:
-            met = share
+        elif at[3] <= skin:
+            met = last
             looks = 0
-        if look > 0:
+        if look > 0 and looks > 0:
+            before = at
+            last = share
             share += qd.max(at[3], least) / length
             if share > 1.0:
                 looks = 0
         look += 1
-    return at_end, at, met
+    if looks == 64:  # it ran out of looks, closely along a wall: go no farther than was seen
+        met = last
+    return at_end, before, met
 
 
 @qd.func
@@ -307,21 +317,20 @@ def wall_ahead(
     """What collider k is to a particle that goes from `start` to `end` in a step.
 
     Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
-    A particle that was outside and ends deep inside, or beyond, is held by the side it came from:
-    the nearest side may be the far one of a thin plate. Its way is seen from the collider, which
+    A particle that was outside and ends inside, or beyond, is held by the side it came from: the
+    nearest side may be the far one of a thin plate. Its way is seen from the collider, which
     may itself have run over the particle.
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
-    near = 0.05 * spacing
-    at, touch, share = follow(colliders, k, near, begin, end)
+    at, outside, share = follow(colliders, k, 0.05 * spacing, begin, end)
     safe = end
     if share <= 1.0:
-        safe = begin + qd.max(share - near / way.norm(), 0.0) * way
-        n = vec3(touch[0], touch[1], touch[2])
+        safe = begin + share * way
+        n = vec3(outside[0], outside[1], outside[2])
         turned = n.dot(vec3(at[0], at[1], at[2])) <= 0.0
-        if turned or at[3] < -spacing:
-            flat = touch[3] + n.dot((1.0 - share) * way)
+        if turned or at[3] < 0.025 * spacing:
+            flat = outside[3] + n.dot((1.0 - share) * way)
             at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
     return at, safe
 
