@@ -174,7 +174,7 @@ def test_a_frame_holds_its_channels(tmp_path):
     assert isinstance(output, Output)
     output.frame(snapshot())
     back = read_frame(tmp_path / "frames" / "frame_000007.npz")
-    assert set(back) == {"position", "id", "time", "frame", "spacing"}
+    assert set(back) == {"position", "id", "time", "frame", "spacing", "collider_pose"}
     np.testing.assert_array_equal(back["position"], snapshot().channels["position"])
     assert back["id"].dtype == np.int64
     assert (back["time"], back["frame"], back["spacing"]) == (0.25, 7, 0.01)

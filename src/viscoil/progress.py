@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -89,6 +90,53 @@ def _rich_bar(first: int, frames: int) -> "tuple[RichProgress, TaskID]":
         expand=True,
     )
     return progress, progress.add_task("frame", total=frames, completed=first, figures="")
+
+
+@contextmanager
+def counting(what: str, total: int, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Counts equal pieces of work: a bar on a terminal, else a line at most every five seconds.
+
+    Yields what is to be called when a piece is done.
+    """
+    if quiet:
+        yield lambda: None
+    elif sys.stdout.isatty():
+        progress = _counting_bar()
+        with progress:
+            task = progress.add_task(what, total=total)
+            yield lambda: progress.advance(task)
+    else:
+        yield _CountedLines(what, total).done
+
+
+class _CountedLines:
+    """One plain line now and then, and at the end."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total, self._count = what, total, 0
+        self._begin = self._shown = time.monotonic()
+
+    def done(self) -> None:
+        self._count += 1
+        now = time.monotonic()
+        if now - self._shown < 5.0 and self._count < self._total:
+            return
+        self._shown = now
+        left = clock_text((now - self._begin) / self._count * (self._total - self._count))
+        print(f"{self._what} {self._count}/{self._total}  left {left}", flush=True)
+
+
+def _counting_bar() -> "RichProgress":
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    return RichProgress(
+        TextColumn("{task.description}"),
+        MofNCompleteColumn(),
+        BarColumn(bar_width=None),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        expand=True,
+    )
 
 
 def figures(stats: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from viscoil.outputs.files import reporting, write_whole
 from viscoil.outputs.protocol import Array, Snapshot
 
 DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
+OF_THE_FRAME = ("time", "frame", "spacing", "collider_pose")  # arrays that are no channels
 
 
 def frame_name(frame: int, suffix: str) -> str:
@@ -18,8 +19,17 @@ def frame_name(frame: int, suffix: str) -> str:
     return f"frame_{frame:06d}{suffix}"
 
 
+def frame_number(path: Path) -> int | None:
+    """The frame that a file is of; None if its name is none of ours."""
+    digits = path.stem.removeprefix("frame_")
+    return int(digits) if digits.isdecimal() else None
+
+
 class FramesOutput:
-    """Writes the chosen channels of each frame, and its time (s), frame number and spacing (m)."""
+    """Writes the chosen channels of each frame, and its time (s), frame number and spacing (m).
+
+    `collider_pose` has a row per collider: position (m), quaternion (x, y, z, w), size.
+    """
 
     def __init__(self, folder: Path | str, channels: Sequence[str] = DEFAULT_CHANNELS) -> None:
         self.folder = Path(folder)
@@ -43,6 +53,7 @@ class FramesOutput:
                 time=np.float64(snapshot.time),
                 frame=np.int64(snapshot.frame),
                 spacing=np.float64(snapshot.spacing),
+                collider_pose=_poses(snapshot),
             )
 
     def step(self, stats: Mapping[str, object]) -> None:
@@ -50,6 +61,11 @@ class FramesOutput:
 
     def close(self) -> None:
         """Every frame is on the disk already."""
+
+
+def _poses(snapshot: Snapshot) -> Array:
+    rows = [[*c.position, *c.orientation, c.scale] for c in snapshot.colliders]
+    return np.array(rows, dtype=np.float64).reshape(-1, 8)
 
 
 def read_frame(path: Path | str) -> dict[str, Array]:

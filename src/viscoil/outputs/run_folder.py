@@ -21,7 +21,7 @@ from viscoil.errors import ResumeError
 from viscoil.outputs import stats
 from viscoil.outputs.checkpoints import CheckpointStore
 from viscoil.outputs.files import reporting, write_whole
-from viscoil.outputs.frames import frame_name
+from viscoil.outputs.frames import frame_name, frame_number
 
 PACKAGES = ("viscoil", "quadrants", "numpy")
 
@@ -87,7 +87,7 @@ class RunFolder:
         stats.cut_back(self.stats, step)
         with reporting(self.path):
             for path in self._frame_files():
-                if _number(path) > frame:
+                if (frame_number(path) or 0) > frame:
                     path.unlink()
 
     def clear(self) -> None:
@@ -110,16 +110,12 @@ class RunFolder:
     def _frame_files(self) -> Iterable[Path]:
         fields = ((folder, ".vdb") for folder in self._collider_folders())
         for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png"), *fields):
-            yield from (p for p in sorted(folder.glob(f"frame_*{suffix}")) if _number(p) >= 0)
+            yield from (
+                p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
+            )
 
     def _collider_folders(self) -> list[Path]:
         return sorted(self.colliders.glob("collider_*"))
-
-
-def _number(path: Path) -> int:
-    """The frame that a file is of; -1 if its name is none of ours."""
-    digits = path.stem.removeprefix("frame_")
-    return int(digits) if digits.isdecimal() else -1
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,18 @@
+"""Kinds of arguments that several commands take."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+Arch = Literal["cpu", "cuda", "metal", "vulkan", "amdgpu"]
+Count = Annotated[int, Parameter(validator=Number(gte=1))]
+Size = Annotated[float, Parameter(validator=Number(gt=0))]
+Overrides = Annotated[list[str], Parameter(name="--set", negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+SceneName = Annotated[str, Parameter(name="scene", show_default=False)]
+RunPath = Annotated[Path, Parameter(name="run", show_default=False)]
+"""The folder that `viscoil run` wrote."""
+Frames = Annotated[str, Parameter(name="--frames", allow_leading_hyphen=True)]
+"""Which frames of a run; see `Run.select`."""

@@ -1,0 +1,34 @@
+"""What a file format offers, so that exporting is the same for all of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from viscoil.outputs.protocol import Snapshot
+from viscoil.scene import Scene
+
+
+class Format(Protocol):
+    """A kind of file that a frame of particles is written to.
+
+    A format is a small value that other processes can be given. It keeps nothing between frames: what
+    ties frames together (a time series, a stage) is made by `finish` from the scene and from the
+    files of the frames, so that frames can be written in any order, by several processes, and in
+    runs that were interrupted.
+    """
+
+    name: str
+    """What a user calls it, such as "usd"."""
+    suffix: str
+    """Of a frame's file, with its dot."""
+    opened_by: str
+    """Programs that open it, for the sentence at the end: "ParaView", "Houdini"."""
+
+    def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
+        """Writes a frame, whole or not at all; `channels` are those beside the position.
+
+        Raises MissingExtraError, which names the pip command, without the library it needs.
+        """
+
+    def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
+        """Ties the frames together that are in the folder, and returns what a user opens."""
