@@ -15,7 +15,7 @@ from viscoil.neighbors import Neighbors
 from viscoil.particles import SIZE, Particles
 from viscoil.scene import Collider, Material, SolverSettings
 from viscoil.scene.shapes import PlaneCollider
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import Materials

@@ -170,6 +170,12 @@ def test_more_than_the_machine_has(scene: Path) -> None:
     assert not out.exists()
 
 
+def test_more_than_any_machine_has(scene: Path) -> None:
+    said = sentence(viscoil("check", scene, "--set", "simulation.scale=1e30"))
+    assert said.startswith("the scene asks for ")
+    assert said.endswith("use a larger simulation.spacing or a smaller simulation.scale")
+
+
 def test_a_file_where_the_folder_should_be(scene: Path) -> None:
     assert "is a file: give another" in sentence(viscoil("run", scene, "--out", scene))
     assert "a file is in the way" in sentence(viscoil("run", scene, "--out", scene / "deeper"))

@@ -23,7 +23,8 @@ from viscoil.scene import (
 )
 from viscoil.scene.writer import to_toml
 from viscoil.solvers import coupling
-from viscoil.solvers.contact import Boundary, Mode
+from viscoil.solvers.contact.boundary import Boundary
+from viscoil.solvers.contact.walls import Mode
 
 pytestmark = pytest.mark.usefixtures("compute")
 

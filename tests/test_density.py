@@ -17,7 +17,7 @@ from viscoil.constraints.density import (
     wall_table,
 )
 from viscoil.smoothing import Smoothing
-from viscoil.solvers.contact import Contacts, Walls
+from viscoil.solvers.contact.walls import Contacts, Walls
 from viscoil.solvers.density_kernels import apply_pressure_change
 from viscoil.solvers.projections import StepContext, _lattice_stiffness
 from viscoil.solvers.tables import Scale, make_scale

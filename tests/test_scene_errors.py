@@ -74,6 +74,18 @@ CASES = {
         "spacing = 0.1\ndt = 0.1",
         'my.toml:3: simulation.dt is no known key: did you mean "time_step"?',
     ),
+    "a mesh as a container": (
+        'shape = "plane"',
+        'shape = "mesh"\nfile = "bowl.obj"\ncontainer = true',
+        'my.toml:26: colliders.0.container is no known key: did you mean "mode"?',
+    ),
+    "an empty file name": (
+        'shape = "plane"',
+        'shape = "mesh"\nfile = ""',
+        "my.toml:25: colliders.0.file is empty: write something (mesh file (.obj .ply .stl .glb .gltf "
+        ".off), level set (.vdb), a folder of meshes with the same faces (an animation), or "
+        '"builtin:NAME"), or remove it',
+    ),
     "unknown key unlike any": (
         "density = 1000.0",
         "density = 1000.0\nzzz = 1",

@@ -23,7 +23,7 @@ from scipy.linalg import block_diag, eigh
 
 from viscoil.compute import view, write
 from viscoil.scene import Material
-from viscoil.solvers.contact import Mode
+from viscoil.solvers.contact.walls import Mode
 from viscoil.solvers.projections import Convergence, StepContext
 
 Float = NDArray[np.float64]

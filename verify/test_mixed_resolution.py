@@ -12,7 +12,7 @@ from viscoil.colliders import ColliderSet
 from viscoil.levels import MixedNeighbors
 from viscoil.particles import SIZE, Particles
 from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD
 from viscoil.solvers.tables import Materials
 from viscoil.timing import PhaseClock

@@ -14,6 +14,7 @@ BYTES_UNDER_STRESS = 730
 BYTES_WITHOUT_STRESS = 370
 ROOM_TO_GROW = 1.25  # how many times what is in use arrays may hold that had to grow
 OF_STRESS = {"conformation", "dilation", "curvature", "stress", "bend"}  # channels
+MOST_PARTICLES = 1e15  # beyond it a count of bytes says nothing to anybody
 SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 
 
@@ -48,6 +49,11 @@ def check(scene: Scene) -> None:
     """Refuses a scene that would not fit."""
     count = expected_particles(scene)
     needed, free = count * bytes_per_particle(scene), available()
+    if count > MOST_PARTICLES:
+        raise RunError(
+            f"the scene asks for {count:.1e} particles, more than any machine holds: use a larger "
+            "simulation.spacing or a smaller simulation.scale"
+        )
     if needed > SHARE_OF_MEMORY * free:
         raise RunError(
             f"the scene needs about {needed / 2**30:.1f} GiB for {count:,} particles and "

@@ -38,7 +38,7 @@ from viscoil.removal import Removal
 from viscoil.sampling import seed
 from viscoil.scene import Material, Scene
 from viscoil.scene.changes import changed_material
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD, StepReport
 from viscoil.solvers.tables import Materials
 from viscoil.stepping import next_step

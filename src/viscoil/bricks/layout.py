@@ -28,7 +28,7 @@ def lay_out(triangles: Float, shape: tuple[int, int, int], reach: float) -> Layo
     if np.prod(np.array(shape, dtype=np.float64)) > MOST_PLACES:
         raise SceneError(
             f"a distance field of {' x '.join(str(8 * s) for s in shape)} cells is too fine: "
-            "use a larger cell_size"
+            "use a larger cell_size or a narrower band"
         )
     pairs = [_near(triangles, chunk, shape, reach) for chunk in _chunks(triangles, shape, reach)]
     keys = np.concatenate([np.zeros(0, dtype=np.int64), *(key for key, _ in pairs)])

@@ -12,7 +12,7 @@ from viscoil.heat.laws import exchanged, pair_conductivity, softness
 from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks
 from viscoil.smoothing import slope_over_q
-from viscoil.solvers.contact import Walls, is_known
+from viscoil.solvers.contact.walls import Walls, is_known
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid
 

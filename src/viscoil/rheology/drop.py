@@ -19,7 +19,7 @@ from viscoil.constraints.density import smoothing_slope
 from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD
 from viscoil.solvers.tables import Materials
 from viscoil.timing import PhaseClock

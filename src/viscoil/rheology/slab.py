@@ -29,7 +29,7 @@ from viscoil.colliders import ColliderSet
 from viscoil.neighbors import Neighbors
 from viscoil.particles import Particles
 from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD, StepReport
 from viscoil.solvers.tables import Materials
 from viscoil.timing import PhaseClock

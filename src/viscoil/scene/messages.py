@@ -123,6 +123,8 @@ def _describe(error: ErrorDetails, path: Location, data: Mapping[str, Any]) -> t
     if kind in _BOUND_WORDS:
         key, words = _BOUND_WORDS[kind]
         return path, f"is {_show(value)} but must be {words} {context[key]:g}{_meaning(node)}"
+    if kind == "string_too_short":
+        return path, f"is empty: write something{_meaning(node)}, or remove it"
     if kind == "tuple_type":
         return path, f"is {_show(value)} but must be {_list_words(path, node)}"
     wanted = _TYPE_WORDS.get(kind, "of another kind")

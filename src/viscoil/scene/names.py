@@ -27,6 +27,7 @@ SYNONYMS = {
     "fluid": "fluids",
     "material": "materials",
     "output": "outputs",
+    "container": "mode",
 }
 
 

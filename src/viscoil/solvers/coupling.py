@@ -24,7 +24,7 @@ from viscoil.colliders.arrays import distance_and_normal
 from viscoil.colliders.primitives import Contact
 from viscoil.compute import Doubles, Floats, Vec3s, on_cpu, vec3
 from viscoil.constraints.density import wall_share
-from viscoil.solvers.contact import Contacts, Walls, free_part, is_known, note_impulse
+from viscoil.solvers.contact.walls import Contacts, Walls, free_part, is_known, note_impulse
 from viscoil.solvers.resolution import spacing_of, support_of, volume_of
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid, Unknowns

@@ -24,7 +24,7 @@ from viscoil.particles import Particles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
 from viscoil.solvers import coupling, operators, position_kernels, velocity_kernels
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.projections import (
     MARGIN,
     Convergence,

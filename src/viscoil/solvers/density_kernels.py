@@ -14,7 +14,7 @@ from viscoil.constraints.density import projected_pressure
 from viscoil.neighbors import separation
 from viscoil.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.smoothing import slope_over_q, value
-from viscoil.solvers.contact import Contacts, Walls, is_driven, wall_density
+from viscoil.solvers.contact.walls import Contacts, Walls, is_driven, wall_density
 from viscoil.solvers.coupling import body_stiffness, press
 from viscoil.solvers.relaxation import sum_terms
 from viscoil.solvers.resolution import (

@@ -16,7 +16,7 @@ from viscoil.compute import Floats, scalars, write
 from viscoil.constraints.density import lattice_sums, smoothing_value, wall_table
 from viscoil.neighbors import separation
 from viscoil.smoothing import Smoothing, value
-from viscoil.solvers.contact import Walls, wall_density
+from viscoil.solvers.contact.walls import Walls, wall_density
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid

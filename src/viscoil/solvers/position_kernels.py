@@ -13,7 +13,8 @@ from viscoil.constraints.conformation import (
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.reductions import total_blocks
-from viscoil.solvers.contact import Contacts, Walls, push_out
+from viscoil.solvers.contact.response import push_out
+from viscoil.solvers.contact.walls import Contacts, Walls
 from viscoil.solvers.coupling import body_stiffness, move_bodies, take_back, weigh
 from viscoil.solvers.density_kernels import (
     Tally,

@@ -14,7 +14,7 @@ from viscoil.reductions import block_count, sum_doubles
 from viscoil.scene import SolverSettings
 from viscoil.smoothing import Smoothing
 from viscoil.solvers import coupling, position_kernels, velocity_kernels
-from viscoil.solvers.contact import Boundary
+from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.density_kernels import Tally
 from viscoil.solvers.tables import Materials, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns

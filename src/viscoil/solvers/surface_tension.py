@@ -23,7 +23,7 @@ from viscoil.constraints.capillary import (
 )
 from viscoil.constraints.symmetric import identity, times_vector
 from viscoil.neighbors import separation
-from viscoil.solvers.contact import Contacts, Walls
+from viscoil.solvers.contact.walls import Contacts, Walls
 from viscoil.solvers.projections import StepContext
 from viscoil.solvers.tables import MaterialTable, Scale
 from viscoil.solvers.workspace import Fluid, Unknowns

@@ -11,7 +11,7 @@ from viscoil.compute import Doubles, Flag, Ints, vec3, vec6
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
 from viscoil.reductions import block_begin, block_end, blocks, sum_blocks
-from viscoil.solvers.contact import Contacts, Walls, free_part
+from viscoil.solvers.contact.walls import Contacts, Walls, free_part
 from viscoil.solvers.coupling import add_body_terms, advance_bodies, respond_bodies
 from viscoil.solvers.operators import (
     bend_compliance,

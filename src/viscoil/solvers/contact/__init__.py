@@ -1,0 +1,14 @@
+"""Walls and nozzles inside the projections.
+
+A particle is a ball of diameter d, its spacing: it touches a wall at the distance d/2. Those near a
+wall, and those driven inside a nozzle, are collected into a short list once per step, so that contact
+costs nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast
+body would pile several layers of particles onto a wall in one step.
+
+In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
+where it sticks, the normal one where it slides. A wall never pulls.
+
+Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, which move
+dynamic bodies in return (`coupling`). Pushes then point along the normal at the start of the step: with
+arms of that time too they keep the angular momentum, and put no torque on a smooth ball (as in SHAKE).
+"""
