@@ -10,19 +10,15 @@ from viscoil.outputs.protocol import MaterialLook
 from viscoil.scene import Scene
 
 IOR = 1.4  # between water (1.33) and honey or syrup (1.5)
-WALL = MaterialLook("Wall", (0.55, 0.55, 0.55), 0.0)
-WINDOW = MaterialLook("Window", (0.85, 0.9, 0.95), 1.0)
-SENSOR = 36.0  # mm: width of the film that a lens is said for
+WALL = MaterialLook("wall", (0.55, 0.55, 0.55), 0.0)
+WINDOW = MaterialLook("window", (0.85, 0.9, 0.95), 1.0)
+SENSOR = 0.36  # width of the film in tenths of a metre, as USD counts: a 36 mm camera
 
 
 def add_look(stage: Any, name: str, look: MaterialLook, *, colored: bool = False) -> Any:
-    """A UsdPreviewSurface under that name, which may have folders.
-
-    `colored` ones take the colour of the points or vertices.
-    """
+    """A UsdPreviewSurface; `colored` ones take the colour of the points or vertices."""
     shade, types = usd.UsdShade, usd.Sdf.ValueTypeNames
-    for scope in (LOOKS, f"{LOOKS}/{name}".rpartition("/")[0]):
-        usd.UsdGeom.Scope.Define(stage, scope)
+    usd.UsdGeom.Scope.Define(stage, LOOKS)
     material = shade.Material.Define(stage, f"{LOOKS}/{name}")
     shader = shade.Shader.Define(stage, f"{LOOKS}/{name}/Surface")
     shader.CreateIdAttr("UsdPreviewSurface")

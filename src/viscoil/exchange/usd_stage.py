@@ -16,6 +16,8 @@ from viscoil.outputs.frames import frame_name
 from viscoil.outputs.protocol import MaterialLook
 from viscoil.scene import Collider, Scene
 
+_OTHER_LOOKS = ("ColliderWall", "ColliderWindow", "FluidSurface")
+
 
 def write_stage(folder: Path, scene: Scene, frames: Sequence[int], *, with_surface: bool) -> Path:
     """Ties the files of the frames in a folder together, and returns the stage.
@@ -65,30 +67,27 @@ def _dress(
     """Materials and a camera. It comes before the clips, which have no folder yet to be found in."""
     stage = usd.Usd.Stage.Open(layer)
     looks = _material_looks(scene)
-    for name, look in looks.items():
+    *names, wall, window, surface = identifiers([*(look.name for look in looks), *_OTHER_LOOKS])
+    for name, look in zip(names, looks, strict=True):
         path = f"{PARTICLES}/{name}"
-        colored = f"{path}.primvars:displayColor" in changing
-        material = add_look(stage, f"Particles/{name}", look, colored=colored)
-        bind(stage, path, material)
-    if stage.GetPrimAtPath(SURFACE):
-        _dress_surface(stage, looks, f"{SURFACE}.primvars:displayColor" in changing)
+        bind(stage, path, add_look(stage, name, look, colored=_color(path) in changing))
     for path, spec in colliders:
-        look = WINDOW if is_window(spec) else WALL
-        bind(stage, path, add_look(stage, f"Colliders/{look.name}", look))
+        see_through = is_window(spec)
+        look = WINDOW if see_through else WALL
+        bind(stage, path, add_look(stage, window if see_through else wall, look))
+    if stage.GetPrimAtPath(SURFACE):  # one mesh, whatever it encloses: the look of the first
+        look = add_look(stage, surface, looks[0], colored=_color(SURFACE) in changing)
+        bind(stage, SURFACE, look)
     add_camera(stage, scene)
 
 
-def _material_looks(scene: Scene) -> dict[str, MaterialLook]:
-    """How materials look, by the names of their prims."""
-    names = identifiers(scene.materials)
-    materials = zip(names, scene.materials.items(), strict=True)
-    return {n: MaterialLook(name, m.color, m.transmission) for n, (name, m) in materials}
+def _material_looks(scene: Scene) -> list[MaterialLook]:
+    materials = scene.materials.items()
+    return [MaterialLook(name, m.color, m.transmission) for name, m in materials]
 
 
-def _dress_surface(stage: Any, looks: dict[str, MaterialLook], colored: bool) -> None:
-    """The look of the first material: a surface is one mesh, whatever it encloses."""
-    look = next(iter(looks.values()))
-    bind(stage, SURFACE, add_look(stage, "Surface", look, colored=colored))
+def _color(path: str) -> str:
+    return f"{path}.primvars:displayColor"
 
 
 def _choose_purposes(layer: Any) -> None:

@@ -62,7 +62,7 @@ def set_uniform(prim: Any, name: str, kind: str, value: Any) -> None:
 
 def packed(kind: str, values: Array) -> Any:
     """A USD array; the numbers are copied as one block."""
-    whole = {"Int": np.int32, "Int64": np.int64}.get(kind.rstrip("234"), np.int32)
+    whole = np.int64 if kind == "Int64" else np.int32
     dtype = whole if kind.startswith("Int") else np.float32
     make = getattr(usd.Vt, _VT[kind])
     numbers = np.ascontiguousarray(values, dtype=dtype)
