@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import ENVIRONMENT
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
 from usd_rigs import (
     NAMES,
     SPACING,
@@ -29,9 +30,6 @@ from viscoil.meshes.builtin.solids import box
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Snapshot
-
-pxr = pytest.importorskip("pxr", reason="usd-core is not installed: pip install 'viscoil[usd]'")
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade  # noqa: E402
 
 FRAMES = (0, 1, 2, 5)  # 3 and 4 are missing
 
