@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from viscoil.exchange.usd import UsdFormat
-from viscoil.exchange.usd_names import file_stem, identifiers
+from viscoil.exchange.usd_names import identifiers
 from viscoil.exchange.usd_surface import surface_name
 from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import frame_name
@@ -42,9 +42,9 @@ class Look:
 LOOKS: Mapping[str, Look] = {
     "water": Look("clear", ior=1.33, depth=1.5),
     "olive-oil": Look("clear", ior=1.47, depth=0.5),
-    "honey": Look("clear", ior=1.49, depth=0.25),
-    "syrup": Look("clear", ior=1.48, depth=0.25),
-    "gel": Look("clear", ior=1.36, depth=0.4),
+    "honey": Look("clear", ior=1.49, depth=0.6),
+    "syrup": Look("clear", ior=1.48, depth=0.6),
+    "gel": Look("clear", ior=1.36, depth=0.6),
     "egg-white": Look("clear", ior=1.36, depth=1.0),
     "melted-chocolate": Look("paste", roughness=0.2, softness=0.1, coat=0.7),
     "ketchup": Look("paste", roughness=0.3, softness=0.3, coat=0.4),
@@ -86,7 +86,7 @@ class BlenderFormat(UsdFormat):
 
 
 def _script_name(scene: Scene) -> str:
-    return f"{file_stem(scene.name)}_blender.py"
+    return f"{scene.name}_blender.py"
 
 
 def blender_script(scene: Scene, stage: str, frames: Sequence[int], representation: str) -> str:
@@ -95,7 +95,7 @@ def blender_script(scene: Scene, stage: str, frames: Sequence[int], representati
     lines = "\n".join(f"{name} = {_literal(value)}" for name, value in settings.items())
     text = files("viscoil.exchange").joinpath(TEMPLATE).read_text(encoding="utf-8")
     for mark, replacement in (
-        ("@NAME@", file_stem(scene.name)),
+        ("@NAME@", scene.name),
         ("@SCRIPT@", _script_name(scene)),
         ("@SETTINGS@", f"# What can be changed; lengths are in metres, with z up.\n{lines}\n"),
     ):

@@ -35,12 +35,6 @@ def identifiers(names: Iterable[str]) -> list[str]:
     return taken
 
 
-def file_stem(name: str) -> str:
-    """The name of a scene as part of a file name, on any system."""
-    safe = (c if c.isprintable() and c not in '/\\:*?"<>|@' else "_" for c in name)
-    return "".join(safe).strip(". ") or "stage"
-
-
 def collider_name(index: int, shape: str) -> str:
     """The prim of the scene's collider with that index."""
     return f"{shape}_{index}"

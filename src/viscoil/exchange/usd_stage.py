@@ -9,7 +9,7 @@ from viscoil.exchange import usd_library as usd
 from viscoil.exchange.usd_clips import Clips
 from viscoil.exchange.usd_colliders import add_colliders, is_window
 from viscoil.exchange.usd_looks import WALL, WINDOW, add_camera, add_look, bind
-from viscoil.exchange.usd_names import PARTICLES, SURFACE, WORLD, file_stem, identifiers
+from viscoil.exchange.usd_names import PARTICLES, SURFACE, WORLD, identifiers
 from viscoil.exchange.usd_surface import surface_name
 from viscoil.exchange.usd_values import set_uniform
 from viscoil.outputs.frames import frame_name
@@ -27,11 +27,10 @@ def write_stage(folder: Path, scene: Scene, frames: Sequence[int], *, with_surfa
     particles = _files(folder, frames, lambda frame: frame_name(frame, ".usdc"))
     if not particles:
         raise RunError(f"{folder} has none of the frames to be put together: export them again")
-    name = file_stem(scene.name)
-    clips = [Clips(WORLD, particles, folder / f"{name}.frames.usda")]
+    clips = [Clips(WORLD, particles, folder / f"{scene.name}.frames.usda")]
     surfaces = _files(folder, frames, surface_name) if with_surface else {}
     if surfaces:
-        clips.append(Clips(SURFACE, surfaces, folder / f"{name}.surface.usda"))
+        clips.append(Clips(SURFACE, surfaces, folder / f"{scene.name}.surface.usda"))
     layer = _new_stage(scene, list(particles))
     colliders = add_colliders(layer, scene)
     changing = set().union(*(c.write_manifest(layer) for c in clips))
@@ -40,7 +39,7 @@ def write_stage(folder: Path, scene: Scene, frames: Sequence[int], *, with_surfa
         _choose_purposes(layer)
     for c in clips:
         c.attach(layer)
-    path = folder / f"{name}.usda"
+    path = folder / f"{scene.name}.usda"
     usd.save(layer, path)
     return path
 
