@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import ENVIRONMENT
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdValidation
 from usd_rigs import (
     NAMES,
     SPACING,
@@ -331,6 +331,22 @@ def test_without_surfaces_particles_are_seen_in_pictures(tmp_path: Path) -> None
     stage = opened(export(UsdFormat(), tmp_path, scene, snapshots))
     assert not stage.GetPrimAtPath("/World/Surface")
     assert UsdGeom.Imageable(points_at(stage, NAMES[0])).ComputePurpose() == "default"
+
+
+def test_usd_finds_nothing_wrong(tmp_path: Path) -> None:
+    """By the checks that come with the library, of the stage and of single frames."""
+    scene = make_scene()
+    form = UsdFormat(write_surfaces(tmp_path / "surface", (0, 1)))
+    path = export(form, tmp_path, scene, [make_snapshot(scene, f) for f in (0, 1)])
+    checks = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+    assert len(checks) > 20
+    context = UsdValidation.ValidationContext(checks)
+    for file in (path, *tmp_path.glob("*.usdc")):
+        problems = [error.GetMessage() for error in context.Validate(opened(file))]
+        assert problems == [], file.name
+    broken = Usd.Stage.CreateInMemory()
+    UsdGeom.Mesh.Define(broken, "/a").CreateFaceVertexIndicesAttr([0, 1, 2])
+    assert context.Validate(broken) != []
 
 
 def test_a_frame_alone_can_be_opened(exported: tuple[Path, list[Snapshot]]) -> None:

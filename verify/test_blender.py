@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from matplotlib.image import imread
 from usd_rigs import (
     NAMES,
     export,
@@ -24,6 +23,8 @@ from usd_rigs import (
 from viscoil.collider_meshes import placed_mesh
 from viscoil.exchange.blender import BlenderFormat
 from viscoil.outputs.preview.camera import Camera
+from viscoil.outputs.protocol import MaterialLook, Snapshot
+from viscoil.scene import Scene
 
 pytestmark = pytest.mark.slow
 
@@ -106,6 +107,54 @@ def test_particles_in_blender(blender: Path, tmp_path: Path) -> None:
         np.testing.assert_allclose(there["sphere_1"]["bounds"], ball.bounds, atol=1e-5)
     assert 0.02 < found["mean"] < 0.98
     assert found["spread"] > 0.02
+
+
+def test_fast_particles_are_blurred(blender: Path, tmp_path: Path) -> None:
+    """A sphere of 0.1 m that goes 0.15 m while the shutter is open is 0.25 m wide, and not 0.1 m.
+
+    Seen at an angle and with ends too faint to count, at least 1.5 and at most 2.5 times as wide.
+
+    The number of particles changes at each frame, so that the blur can only come from velocities.
+    """
+    widths = []
+    for speed in (0.0, 9.0):
+        folder = tmp_path / f"{speed:g}"
+        shots = [_lonely(frame, speed) for frame in (0, 1, 2)]
+        script = export(BlenderFormat(), folder, _lonely_scene(), shots)
+        seen(blender, script, (1,), width=320, samples=16)
+        picture = imread(folder / "picture.png")
+        red = (picture[..., 0] - picture[..., 1]).max(axis=0) > 0.03
+        widths.append(int(np.ptp(np.flatnonzero(red))) + 1)
+    print(f"\nwidth of a sphere at rest and at 9 m/s: {widths[0]} and {widths[1]} pixels")
+    assert 1.5 * widths[0] <= widths[1] <= 2.5 * widths[0]
+
+
+def _lonely_scene() -> Scene:
+    fluid = 'shape = "box"\nmaterial = "ketchup"\ncenter = [0, 0.5, 0]\nsize = [1, 1, 1]\n'
+    return Scene.from_toml(
+        f"[simulation]\nname = 'one'\nspacing = 0.1\nframes = 3\nfps = 30\n[[fluids]]\n{fluid}"
+    )
+
+
+def _lonely(frame: int, speed: float) -> Snapshot:
+    """One place, with one particle at even frames and two at odd ones."""
+    n = 1 + frame % 2
+    channels = {
+        "position": np.tile(np.float32([-0.2, 0.5, 0.0]), (n, 1)),
+        "velocity": np.tile(np.float32([speed, 0.0, 0.0]), (n, 1)),
+        "id": np.arange(n),
+        "material": np.zeros(n, np.int32),
+    }
+    look = MaterialLook("ketchup", (0.75, 0.08, 0.04), 0.0)
+    return Snapshot(frame, frame / 30, channels, [look], [], 0.1)
+
+
+def test_one_frame_in_blender(blender: Path, tmp_path: Path) -> None:
+    scene = make_scene()
+    script = export(BlenderFormat(), tmp_path, scene, [make_snapshot(scene, 7)])
+    found = seen(blender, script, (7,))
+    assert found["range"][:2] == [7, 7]
+    assert [found["frames"]["7"][name]["count"] for name in NAMES] == [40, 30, 20]
 
 
 def test_a_surface_in_blender(blender: Path, tmp_path: Path) -> None:
