@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pxr import Usd, UsdGeom
 
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.builtin.solids import sphere
@@ -124,3 +125,21 @@ def write_surfaces(folder: Path, frames: Sequence[int]) -> Path:
     for frame in frames:
         write_mesh(folder / frame_name(frame, ".ply"), make_surface(frame))
     return folder
+
+
+def opened(path: Path) -> Any:
+    """A stage without faults of composition."""
+    stage = Usd.Stage.Open(str(path))
+    assert stage.GetCompositionErrors() == []
+    return stage
+
+
+def points_at(stage: Any, name: str) -> Any:
+    return UsdGeom.Points.Get(stage, f"/World/Particles/{name}")
+
+
+def expected(snapshot: Snapshot, k: int) -> dict[str, np.ndarray]:
+    """The particles of a material in the order of their ids."""
+    chosen = np.flatnonzero(snapshot.channels["material"] == k)
+    rows = chosen[np.argsort(snapshot.channels["id"][chosen])]
+    return {name: values[rows] for name, values in snapshot.channels.items()}
