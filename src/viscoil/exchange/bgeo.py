@@ -15,15 +15,15 @@ from viscoil.outputs.files import write_whole
 from viscoil.outputs.protocol import Array, Snapshot
 
 NAMES = {"velocity": "v", "color": "Cd"}  # what Houdini calls it
-FLOAT, INT, INDEXED_TEXT, VECTOR = 0, 1, 4, 5
+FLOAT, INT, VECTOR = 0, 1, 5
 END = b"\x00\xff"  # an empty list of extra information
 
 
 class BgeoFormat(Format):
     """Points with P, pscale (the radius, m), v, id, material, Cd for `color`, and other channels.
 
-    Numbers have 32 bits: double precision is rounded, whole numbers must fit. The detail attributes
-    are `time` (s) and `material_names`, a text for each material.
+    Numbers have 32 bits: double precision is rounded, whole numbers must fit. Detail attributes are
+    left out, because several readers want nothing behind the points.
     """
 
     name = "bgeo"
@@ -39,10 +39,10 @@ class BgeoFormat(Format):
         columns = [fitting(column, snapshot.frame, self.name) for column in columns]
         check_names(["P", "Pw", *(column.name for column in columns)], self.name)
         with write_whole(path) as file:
-            file.write(_header(len(position), len(columns), bool(snapshot.materials)))
+            file.write(_header(len(position), len(columns)))
             file.write(b"".join(_definition(column) for column in columns))
             write_rows(file, [*rows, *columns])
-            file.write(_details(snapshot) + END)
+            file.write(END)
 
 
 class BhclassicFormat(BgeoFormat):
@@ -57,10 +57,9 @@ def _column(name: str, values: Array) -> Column:
     return Column(name, values, np.dtype(">f4" if values.dtype.kind == "f" else ">i4"))
 
 
-def _header(points: int, attributes: int, has_materials: bool) -> bytes:
-    """Counts: points, primitives, their groups, then attributes of points, vertices, primitives, all."""
-    details = 1 + has_materials
-    return b"BgeoV" + struct.pack(">9i", 5, points, 0, 0, 0, attributes, 0, 0, details)
+def _header(points: int, attributes: int) -> bytes:
+    """Counts: points, primitives, their groups, then attributes of points and of whatever else."""
+    return b"BgeoV" + struct.pack(">9i", 5, points, 0, 0, 0, attributes, 0, 0, 0)
 
 
 def _text(text: str) -> bytes:
@@ -74,15 +73,3 @@ def _definition(column: Column) -> bytes:
     if column.name == "v" and column.width == 3:
         kind = VECTOR
     return _text(column.name) + struct.pack(">Hi", column.width, kind) + bytes(4 * column.width)
-
-
-def _details(snapshot: Snapshot) -> bytes:
-    """Definitions of the detail attributes, then their values."""
-    definitions = _text("time") + struct.pack(">Hif", 1, FLOAT, 0.0)
-    values = struct.pack(">f", snapshot.time)
-    names = [look.name for look in snapshot.materials]
-    if names:
-        head = struct.pack(">Hii", len(names), INDEXED_TEXT, len(names))
-        definitions += _text("material_names") + head + b"".join(map(_text, names))
-        values += struct.pack(f">{len(names)}i", *range(len(names)))
-    return definitions + values
