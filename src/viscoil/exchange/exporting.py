@@ -76,8 +76,6 @@ def _chosen_channels(
     return tuple(name for name in names if name not in left_out), tuple(left_out)
 
 
-def _write_frame(
-    run: Run, form: Format, channels: Sequence[str], folder: Path, frame: int
-) -> None:
+def _write_frame(run: Run, form: Format, channels: Sequence[str], folder: Path, frame: int) -> None:
     snapshot = run.snapshot(frame, ["position", "size", *channels])
     form.write(folder / frame_name(frame, form.suffix), snapshot, channels)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class NpzFormat(Format):
     opened_by = "NumPy (np.load)"
 
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
-        of_the_frame = {
+        of_the_frame: dict[str, Any] = {
             "time": np.float64(snapshot.time),
             "frame": np.int64(snapshot.frame),
             "spacing": np.float64(snapshot.spacing),

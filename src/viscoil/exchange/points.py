@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def channel(snapshot: Snapshot, name: str) -> Array:
         known = ", ".join(sorted(snapshot.channels))
         raise RunError(f"frame {snapshot.frame} has no channel {name!r}: it has {known}")
     values = np.asarray(snapshot.channels[name])
-    return values if values.ndim == 1 else values.reshape(len(values), -1)
+    return values if values.ndim == 1 else values.reshape(len(values), prod(values.shape[1:]))
 
 
 def fitting(column: Column, frame: int, format_name: str) -> Column:
