@@ -25,8 +25,6 @@ class ExportOutput:
         self.channels = tuple(channels)
         self._form = form
         self._scene = scene
-        if not self.folder.record.is_file():  # else a run that goes on
-            self.folder.check(overwrite=False)
         self.folder.begin(scene, form.name)
 
     def frame(self, snapshot: Snapshot) -> None:
