@@ -300,8 +300,8 @@ CASES = {
     "channels of a video": (
         "[[fluids]]",
         '[[outputs]]\ntype = "video"\nchannels = ["id"]\n[[fluids]]',
-        'my.toml:11: outputs.0.channels (["id"]) works only with type = "frames" or "export", and type is '
-        '"video": remove it',
+        'my.toml:11: outputs.0.channels (["id"]) works only with type = "frames" or "export", and '
+        'type is "video": remove it',
     ),
     "export without a format": (
         "[[fluids]]",
