@@ -74,7 +74,8 @@ def test_processes_do_not_matter(tmp_path: Path, capsys: COMMAND) -> None:
     for count in (1, 2):
         export(tmp_path / "run", "vtp", out=tmp_path / str(count), processes=count)
     assert tree(tmp_path / "1") == tree(tmp_path / "2")
-    assert capsys.readouterr().out == "export vtp 4/4  left 0:00\n" * 2
+    lines = capsys.readouterr().out.splitlines()  # more than two where processes are slow to start
+    assert lines.count("export vtp 4/4  left 0:00") == 2
 
 
 def test_chosen_frames_and_channels(tmp_path: Path) -> None:
