@@ -312,8 +312,30 @@ CASES = {
     "channels of a video": (
         "[[fluids]]",
         '[[outputs]]\ntype = "video"\nchannels = ["id"]\n[[fluids]]',
-        'my.toml:11: outputs.0.channels (["id"]) works only with type = "frames", and type is '
-        '"video": remove it',
+        'my.toml:11: outputs.0.channels (["id"]) works only with type = "frames" or "export", and '
+        'type is "video": remove it',
+    ),
+    "export without a format": (
+        "[[fluids]]",
+        '[[outputs]]\ntype = "export"\n[[fluids]]',
+        'my.toml:10: outputs.0.type ("export") needs format beside it, such as format = "vtp": add it',
+    ),
+    "format of frames": (
+        "[[fluids]]",
+        '[[outputs]]\ntype = "frames"\nformat = "vtp"\n[[fluids]]',
+        'my.toml:11: outputs.0.format ("vtp") works only with type = "export", and type is '
+        '"frames": remove it',
+    ),
+    "unknown format": (
+        "[[fluids]]",
+        '[[outputs]]\ntype = "export"\nformat = "vtpp"\n[[fluids]]',
+        'my.toml:11: outputs.0.format ("vtpp") is no known choice: did you mean "vtp"?',
+    ),
+    "the same export twice": (
+        "[[fluids]]",
+        '[[outputs]]\ntype = "export"\nformat = "vtp"\n'
+        '[[outputs]]\ntype = "export"\nformat = "vtp"\n[[fluids]]',
+        'my.toml:14: outputs.1.format ("vtp") is exported twice: remove one of the two',
     ),
     "no channels": (
         "[[fluids]]",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from viscoil import progress
 from viscoil.errors import DivergedError, Stopped, ViscoilError
-from viscoil.outputs import create_outputs
+from viscoil.outputs import check_outputs, create_outputs
 from viscoil.outputs.files import reporting
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.resume import check_folder
@@ -101,6 +101,7 @@ def run(
     scene = scene if frames is None else scene.with_frames(frames)
     folder = Path(out) if out is not None else Path("runs") / scene.name
     checkpoint = check_folder(folder, scene, resume=resume, overwrite=overwrite)
+    check_outputs(scene)
     begin = time.monotonic()
     build = make or _make_simulation
     simulation = build(scene, arch=arch, threads=threads, checkpoint=checkpoint)

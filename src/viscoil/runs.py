@@ -62,6 +62,14 @@ class Run:
         here = set(self.frames)
         return tuple(n for n in range(self.frames[-1] + 1) if n not in here) if here else ()
 
+    def absent(self, text: str | None = None) -> tuple[int, ...]:
+        """Frames that `select` leaves out of what a user asks for, because they are missing."""
+        if text is None or not self.frames:
+            return self.missing
+        every = range(self.frames[0], self.frames[-1] + 1)
+        wanted = {n for part in text.split(",") for n in _selected(part, text, every)}
+        return tuple(sorted(wanted.difference(self.frames)))
+
     def select(self, text: str | None = None) -> list[int]:
         """The frames that a user asks for: all, or as in "12", "10:50", "::5", "0,10,20", "-1".
 

@@ -1,10 +1,11 @@
 """What a file format offers, so that exporting is the same for all of them."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from viscoil.outputs.protocol import Snapshot
+from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
 
 
@@ -14,7 +15,8 @@ class Format(Protocol):
     A format is a small value that other processes can be given. It keeps nothing between frames: what
     ties frames together (a time series, a stage) is made by `finish` from the scene and from the
     files of the frames, so that frames can be written in any order, by several processes, and in
-    runs that were interrupted.
+    runs that were interrupted. Formats derive from this class, which answers for most of them what
+    they need not say.
     """
 
     name: str
@@ -24,11 +26,23 @@ class Format(Protocol):
     opened_by: str
     """Programs that open it, for the sentence at the end: "ParaView", "Houdini"."""
 
+    def prepare(self) -> None:
+        """Raises MissingExtraError, which names the pip command, without the library it needs."""
+
+    def holds(self, name: str, values: Array) -> bool:
+        """Whether files of this format have a place for a channel like this one."""
+        return True
+
+    @abstractmethod
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         """Writes a frame, whole or not at all; `channels` are those beside the position.
 
-        Raises MissingExtraError, which names the pip command, without the library it needs.
+        Raises RunError for a channel that is not there, or numbers that the format cannot hold.
         """
 
     def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
-        """Ties the frames together that are in the folder, and returns what a user opens."""
+        """Ties the frames together that are in the folder, and returns what a user opens.
+
+        What it makes is named `particles` and a suffix, so that it can be removed with the frames.
+        """
+        return folder

@@ -9,7 +9,19 @@ if TYPE_CHECKING:
     from viscoil.outputs.protocol import Output
     from viscoil.outputs.run_folder import RunFolder
 
-__all__ = ["create_outputs"]
+__all__ = ["check_outputs", "create_outputs"]
+
+
+def check_outputs(scene: Any) -> None:
+    """Raises MissingExtraError if an export needs a library that is not here.
+
+    To be asked before an earlier run is removed or a long one starts.
+    """
+    from viscoil.exchange.registry import find_format
+
+    for spec in scene.outputs:
+        if spec.type == "export":
+            find_format(spec.format).prepare()
 
 
 def create_outputs(scene: Any, folder: "RunFolder") -> "list[Output]":
@@ -32,6 +44,7 @@ def create_outputs(scene: Any, folder: "RunFolder") -> "list[Output]":
         outputs.append(_preview(scene, folder))
     if "colliders" in types:
         outputs.append(_collider_fields(folder))
+    outputs += [_export(scene, folder, spec) for spec in scene.outputs if spec.type == "export"]
     if "video" in types:
         outputs.append(VideoOutput(folder.pictures, folder.video, scene.simulation.fps))
     return outputs
@@ -41,6 +54,14 @@ def _collider_fields(folder: "RunFolder") -> "Output":
     from viscoil.outputs.collider_fields import ColliderFieldsOutput
 
     return ColliderFieldsOutput(folder.colliders)
+
+
+def _export(scene: Any, folder: "RunFolder", spec: Any) -> "Output":
+    from viscoil.exchange.live import ExportOutput
+    from viscoil.exchange.registry import find_format
+
+    form = find_format(spec.format)
+    return ExportOutput(folder.exports / form.name, form, scene, spec.channels)
 
 
 def _preview(scene: Any, folder: "RunFolder") -> "Output":

@@ -48,7 +48,10 @@ def reporting(path: Path) -> Iterator[None]:
 
 def _sentence(path: Path, error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk is full, so {path} was not written: free some space, then use --resume"
+        return (
+            f"the disk is full, so {path} was not written: free some space, then use --resume, or "
+            "--overwrite if it was no run"
+        )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{path} cannot be written ({error.strerror}): choose another folder with --out"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):

@@ -6,6 +6,7 @@ frames/         particles, one .npz a frame
 checkpoints/    what --resume goes on from
 preview/        a picture a frame; preview.png is the latest
 colliders/      distance and velocity fields of meshes, if asked for
+export/         frames for other programs, a folder per format
 video.mp4       the film of the pictures
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 from viscoil.errors import ResumeError
 from viscoil.outputs import stats
 from viscoil.outputs.checkpoints import CheckpointStore
+from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.files import reporting, write_whole
 from viscoil.outputs.frames import frame_name, frame_number
 
@@ -36,6 +38,7 @@ class RunFolder:
         self.frames = self.path / "frames"
         self.colliders = self.path / "colliders"
         self.pictures = self.path / "preview"
+        self.exports = self.path / "export"
         self.picture = self.path / "preview.png"
         self.video = self.path / "video.mp4"
         self.checkpoints = CheckpointStore(self.path / "checkpoints")
@@ -89,13 +92,18 @@ class RunFolder:
             for path in self._frame_files():
                 if (frame_number(path) or 0) > frame:
                     path.unlink()
+        for export in ExportFolder.all_in(self.exports):
+            export.cut_back(frame)
 
     def clear(self) -> None:
         """Removes an earlier run; files that are not ours stay."""
+        for export in ExportFolder.all_in(self.exports):
+            export.clear()
         with reporting(self.path):
             for path in (self.run, self.stats, self.picture, self.video, *self._frame_files()):
                 path.unlink(missing_ok=True)
-            for folder in (self.frames, self.pictures, *self._collider_folders(), self.colliders):
+            fields = (*self._collider_folders(), self.colliders)
+            for folder in (self.frames, self.pictures, *fields, self.exports):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
             if self.checkpoints.folder.is_dir():

@@ -84,6 +84,17 @@ class Scene(Model):
         return self
 
     @model_validator(mode="after")
+    def _check_exports(self) -> Self:
+        formats = [output.format for output in self.outputs]
+        problems: list[Problem] = [
+            (("outputs", i, "format"), "is exported twice: remove one of the two", form)
+            for i, form in enumerate(formats)
+            if form is not None and form in formats[:i]
+        ]
+        reject("Scene", problems)
+        return self
+
+    @model_validator(mode="after")
     def _check_spacings(self) -> Self:
         reject("Scene", _spacing_problems(self))
         return self

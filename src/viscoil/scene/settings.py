@@ -157,23 +157,34 @@ class SolverSettings(Model):
         return self
 
 
+WITH_CHANNELS = ("frames", "export")  # types of outputs that hold particles
 DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 
 
 class OutputSpec(Model):
     """One [[outputs]] table; statistics, run.json and checkpoints are always written."""
 
-    type: Literal["frames", "preview", "video", "colliders"]
-    """Particle files, a picture per frame, a film of those pictures, or the distance and velocity
-    fields of mesh colliders as .vdb."""
+    type: Literal["frames", "preview", "video", "colliders", "export"]
+    """Particle files, a picture per frame, a film of those pictures, the distance and velocity
+    fields of mesh colliders as .vdb, or particles in another program's format."""
+    format: Literal["npz", "ply", "bgeo", "bhclassic", "vtp", "vdb"] | None = None
+    """The format of an export (type "export" only), which goes to the run's folder export/FORMAT."""
     channels: tuple[str, ...] = DEFAULT_CHANNELS
-    """What a particle file holds (type "frames" only): any channels that the scene's particles have."""
+    """What a particle file or an export holds (types "frames" and "export" only): any channels that
+    the scene's particles have."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.type != "frames" and self.channels != DEFAULT_CHANNELS:
-            text = f'works only with type = "frames", and type is "{self.type}": remove it'
+        if self.type not in WITH_CHANNELS and self.channels != DEFAULT_CHANNELS:
+            types = " or ".join(f'"{name}"' for name in WITH_CHANNELS)
+            text = f'works only with type = {types}, and type is "{self.type}": remove it'
             reject("OutputSpec", [(("channels",), text, self.channels)])
+        if self.type != "export" and self.format is not None:
+            text = f'works only with type = "export", and type is "{self.type}": remove it'
+            reject("OutputSpec", [(("format",), text, self.format)])
+        if self.type == "export" and self.format is None:
+            text = 'needs format beside it, such as format = "vtp": add it'
+            reject("OutputSpec", [(("type",), text, self.type)])
         if not self.channels:
             text = 'is empty: name at least one channel, such as "position", or remove it'
             reject("OutputSpec", [(("channels",), text, self.channels)])

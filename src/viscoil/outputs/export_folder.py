@@ -1,0 +1,88 @@
+"""A folder of frames in another program's format, which is told from other folders by export.json."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from viscoil.errors import RunError
+from viscoil.outputs.files import reporting, write_whole
+from viscoil.outputs.frames import frame_number
+from viscoil.scene import Scene
+
+RECORD = "export.json"
+TIED = "particles"  # how the names of files begin that tie frames together
+
+
+class ExportFolder:
+    """Paths in it, and what may be removed from it: frames, what ties them, and export.json."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.record = self.path / RECORD
+
+    @classmethod
+    def all_in(cls, folder: Path) -> "list[ExportFolder]":
+        """The exports right below a folder."""
+        return [cls(path.parent) for path in sorted(folder.glob(f"*/{RECORD}"))]
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """The frames that have a file, ascending."""
+        return sorted({number for number, _ in self._frame_files()})
+
+    def check(self, overwrite: bool) -> None:
+        """Raises RunError if something is there that must not be written to."""
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is a file: give another folder with --out")
+        if self.record.is_file():
+            if not overwrite:
+                raise RunError(
+                    f"{self.path} holds an export already: replace it with --overwrite, or give "
+                    "another folder with --out"
+                )
+        elif self.path.is_dir() and any(self.path.iterdir()):
+            raise RunError(
+                f"{self.path} has files that are not of an export: give an empty or new folder "
+                "with --out"
+            )
+
+    def begin(self, scene: Scene, format_name: str) -> None:
+        """Makes the folder, and notes in it what holds for all frames."""
+        record = {
+            "format": format_name,
+            "scene": scene.name,
+            "fps": scene.simulation.fps,
+            "spacing": scene.simulation.spacing,
+            "materials": list(scene.materials),
+        }
+        with reporting(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        with write_whole(self.record) as file:
+            text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
+            file.write(text.encode() + b"\n")
+
+    def cut_back(self, frame: int) -> None:
+        """Removes the frames after this one, and then also what tied them to the others."""
+        with reporting(self.path):
+            later = [path for number, path in self._frame_files() if number > frame]
+            for path in [*later, *(self._ties() if later else ())]:
+                path.unlink()
+
+    def clear(self) -> None:
+        """Removes an earlier export; files that are not ours stay."""
+        with reporting(self.path):
+            if not self.record.is_file():
+                return
+            for path in [*(path for _, path in self._frame_files()), *self._ties(), self.record]:
+                path.unlink()
+            if not any(self.path.iterdir()):
+                self.path.rmdir()
+
+    def _frame_files(self) -> Iterator[tuple[int, Path]]:
+        for path in sorted(self.path.glob("frame_*")):
+            number = frame_number(path)
+            if number is not None and path.is_file():
+                yield number, path
+
+    def _ties(self) -> list[Path]:
+        return [path for path in sorted(self.path.glob(f"{TIED}*")) if path.is_file()]
