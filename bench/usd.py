@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from measure import note, report
 
-from viscoil.exchange.usd import UsdFormat
+from viscoil.exchange.usd.format import UsdFormat
 from viscoil.outputs.frames import FramesOutput, frame_name
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder

@@ -25,6 +25,12 @@ material = "honey"
 center = [0, 1, 0]
 size = [1, 1, 1]
 temperature = 300
+
+[[fluids]]
+shape = "sphere"
+material = "water"
+center = [9, 0, 0]
+radius = 1
 """
 
 

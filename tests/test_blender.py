@@ -15,7 +15,7 @@ import pytest
 from usd_rigs import NAMES, export, make_scene, make_snapshot, write_surfaces
 
 from viscoil.exchange.blender import LOOKS, BlenderFormat, blender_script, look_of
-from viscoil.exchange.usd import UsdFormat
+from viscoil.exchange.usd.format import UsdFormat
 from viscoil.outputs.preview.camera import Camera
 from viscoil.scene import Material, Scene
 from viscoil.scene.presets import PRESETS

@@ -26,6 +26,14 @@ from viscoil.scene.settings import OutputSpec
 COMMAND = pytest.CaptureFixture[str]
 
 
+STAGE = ("shot.usda", "shot.frames.usda")
+TIES = {
+    "vtp": ("particles.pvd",),
+    "usd": STAGE,
+    "blender": (*STAGE, "shot_blender.py"),
+}
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     """All files below a folder."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
@@ -43,11 +51,7 @@ def test_the_command(tmp_path: Path, capsys: COMMAND, name: str) -> None:
     assert (code, said.err) == (0, "")
     folder, suffix = tmp_path / "export" / name, find_format(name).suffix
     files = [f"frame_{n:06}{suffix}" for n in range(4)]
-    assert sorted(tree(folder)) == [
-        "export.json",
-        *files,
-        *(["particles.pvd"] if name == "vtp" else []),
-    ]
+    assert sorted(tree(folder)) == sorted(["export.json", *files, *TIES.get(name, ())])
     assert said.out.count("\n") == 1
     assert said.out.startswith("4 frames with position, velocity, ")
     assert str(folder) in said.out and f"open it with {find_format(name).opened_by}" in said.out
@@ -62,10 +66,11 @@ def test_what_holds_for_all_frames_is_beside_them(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "export" / "bgeo" / "export.json").read_text(encoding="utf-8"))
     assert record == {
         "format": "bgeo",
+        "ties": [],
         "scene": "shot",
         "fps": 10,
         "spacing": 0.25,
-        "materials": ["honey"],
+        "materials": ["honey", "water"],
     }
 
 
@@ -123,7 +128,7 @@ def test_every_format_of_the_scene_is_there() -> None:
     ("options", "sentence"),
     [
         (["--to", "vtpp"], "'vtpp' is no known format: did you mean \"vtp\"?"),
-        (["--to", "xml"], "'xml' is no known format: use one of bgeo, bhclassic, npz"),
+        (["--to", "xml"], "'xml' is no known format: use one of bgeo, bhclassic, blender, npz"),
         (
             ["--to", "ply", "--channels", "velosity"],
             "no channel 'velosity': did you mean 'velocity'?",

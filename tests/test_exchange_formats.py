@@ -25,7 +25,7 @@ from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
 
 COUNTS = [0, 1, 50, BLOCK + 3]
-POINT_FORMATS = [name for name in FORMATS if name != "vdb"]
+POINT_FORMATS = ["npz", "ply", "bgeo", "bhclassic", "vtp"]
 
 
 def written(folder: Path, name: str, snapshot: Snapshot) -> Path:

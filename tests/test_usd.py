@@ -24,7 +24,7 @@ from usd_rigs import (
 )
 
 from viscoil.collider_meshes import placed_mesh
-from viscoil.exchange.usd import UsdFormat
+from viscoil.exchange.usd.format import UsdFormat
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.builtin.solids import box
 from viscoil.outputs.frames import frame_name

@@ -11,8 +11,8 @@ from pxr import Sdf
 from usd_rigs import NAMES, SPACING, export, make_scene, make_snapshot, opened, points_at
 
 from viscoil.errors import MissingExtraError, RunError
-from viscoil.exchange.usd import UsdFormat
-from viscoil.exchange.usd_names import identifier, identifiers
+from viscoil.exchange.usd.format import UsdFormat
+from viscoil.exchange.usd.names import identifier, identifiers
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.protocol import Snapshot
 

@@ -32,7 +32,7 @@ def export(
     run
         The folder of the run, such as runs/honey.
     to
-        The format: npz, ply, bgeo, bhclassic, vtp or vdb.
+        The format: npz, ply, bgeo, bhclassic, vtp, vdb, usd, or blender (USD and a script).
     frames
         Which frames, such as 12, 10:50, ::5 or 0,10,20 (default: all).
     channels

@@ -7,9 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from viscoil.exchange.usd import UsdFormat
-from viscoil.exchange.usd_names import identifiers
-from viscoil.exchange.usd_surface import surface_name
+from viscoil.exchange.usd.format import UsdFormat
+from viscoil.exchange.usd.names import identifiers
+from viscoil.exchange.usd.surface import surface_name
 from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.preview.camera import Camera, picture_size
@@ -70,6 +70,9 @@ class BlenderFormat(UsdFormat):
 
     name: str = "blender"
     opened_by: str = "blender --python"
+
+    def ties(self, scene: Scene) -> Sequence[str]:
+        return (*super().ties(scene), _script_name(scene))
 
     def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
         """Writes the stage and the script, which is what a user opens."""

@@ -49,14 +49,14 @@ def export(
     that does not exist, and for a folder that must not be written to.
     """
     run = run if isinstance(run, Run) else Run(run)
-    form = find_format(format_name)
+    form = find_format(format_name).for_run(run.path)
     form.prepare()
     chosen = run.select(frames)
     names, left_out = _chosen_channels(run, form, chosen[0], channels)
     folder = ExportFolder(out if out is not None else run.path / "export" / form.name)
     folder.check(overwrite)
     folder.clear()
-    folder.begin(run.scene, form.name)
+    folder.begin(run.scene, form.name, form.ties(run.scene))
     work = partial(_write_frame, run, form, names, folder.path)
     each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
     opens = form.finish(folder.path, run.scene, folder.frames)
@@ -77,5 +77,5 @@ def _chosen_channels(
 
 
 def _write_frame(run: Run, form: Format, channels: Sequence[str], folder: Path, frame: int) -> None:
-    snapshot = run.snapshot(frame, ["position", "size", *channels])
+    snapshot = run.snapshot(frame, ["position", "material", "size", *channels])
     form.write(folder / frame_name(frame, form.suffix), snapshot, channels)

@@ -33,6 +33,14 @@ class Format(Protocol):
         """Whether files of this format have a place for a channel like this one."""
         return True
 
+    def for_run(self, folder: Path) -> "Format":
+        """The format as it suits a run, from whose folder more than particles may come along."""
+        return self
+
+    def ties(self, scene: Scene) -> Sequence[str]:
+        """Names, or patterns of names, of what is beside the frames when the export is finished."""
+        return ()
+
     @abstractmethod
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         """Writes a frame, whole or not at all; `channels` are those beside the position.
@@ -41,8 +49,5 @@ class Format(Protocol):
         """
 
     def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
-        """Ties the frames together that are in the folder, and returns what a user opens.
-
-        What it makes is named `particles` and a suffix, so that it can be removed with the frames.
-        """
+        """Ties the frames together that are in the folder, and returns what a user opens."""
         return folder

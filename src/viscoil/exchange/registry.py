@@ -13,6 +13,8 @@ FORMATS = {
     "bhclassic": "viscoil.exchange.bgeo:BhclassicFormat",
     "vtp": "viscoil.exchange.vtp:VtpFormat",
     "vdb": "viscoil.exchange.volumes:VdbFormat",
+    "usd": "viscoil.exchange.usd.format:UsdFormat",
+    "blender": "viscoil.exchange.blender:BlenderFormat",
 }
 """Where each format is, as module and class; a new one is one line here (and one word in the
 `format` of `OutputSpec`, if a run can write it)."""

@@ -27,6 +27,7 @@ STORED = {"b1": "u1", "f2": "f4"}  # what VTK has no type for
 # Components are named, because VTK has another order for symmetric tensors.
 SYMMETRIC = {"conformation", "stress"}
 TENSOR = ("XX", "YY", "ZZ", "XY", "XZ", "YZ")
+SERIES = "particles.pvd"
 FILE = '<VTKFile type="{}" version="1.0" byte_order="LittleEndian" header_type="UInt64">\n'
 
 
@@ -53,8 +54,11 @@ class VtpFormat(Format):
                 write_column(file, column)
             file.write(b"\n  </AppendedData>\n</VTKFile>\n")
 
+    def ties(self, scene: Scene) -> Sequence[str]:
+        return (SERIES,)
+
     def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
-        path = folder / "particles.pvd"
+        path = folder / SERIES
         with write_whole(path) as file:
             file.write(("".join(_series(scene, frames))).encode())
         return path

@@ -10,7 +10,6 @@ from viscoil.outputs.frames import frame_number
 from viscoil.scene import Scene
 
 RECORD = "export.json"
-TIED = "particles"  # how the names of files begin that tie frames together
 
 
 class ExportFolder:
@@ -46,10 +45,14 @@ class ExportFolder:
                 "with --out"
             )
 
-    def begin(self, scene: Scene, format_name: str) -> None:
-        """Makes the folder, and notes in it what holds for all frames."""
+    def begin(self, scene: Scene, format_name: str, ties: Sequence[str]) -> None:
+        """Makes the folder, and notes in it what holds for all frames.
+
+        `ties` are names, or patterns of names, of files that tie frames together.
+        """
         record = {
             "format": format_name,
+            "ties": list(ties),
             "scene": scene.name,
             "fps": scene.simulation.fps,
             "spacing": scene.simulation.spacing,
@@ -85,4 +88,10 @@ class ExportFolder:
                 yield number, path
 
     def _ties(self) -> list[Path]:
-        return [path for path in sorted(self.path.glob(f"{TIED}*")) if path.is_file()]
+        """What ties frames together, as export.json says; only files in the folder itself."""
+        try:
+            patterns = json.loads(self.record.read_bytes())["ties"]
+            names = [p for p in patterns if isinstance(p, str) and p and "/" not in p]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+        return sorted({path for name in names for path in self.path.glob(name) if path.is_file()})

@@ -167,7 +167,7 @@ class OutputSpec(Model):
     type: Literal["frames", "preview", "video", "colliders", "export"]
     """Particle files, a picture per frame, a film of those pictures, the distance and velocity
     fields of mesh colliders as .vdb, or particles in another program's format."""
-    format: Literal["npz", "ply", "bgeo", "bhclassic", "vtp", "vdb"] | None = None
+    format: Literal["npz", "ply", "bgeo", "bhclassic", "vtp", "vdb", "usd", "blender"] | None = None
     """The format of an export (type "export" only), which goes to the run's folder export/FORMAT."""
     channels: tuple[str, ...] = DEFAULT_CHANNELS
     """What a particle file or an export holds (types "frames" and "export" only): any channels that

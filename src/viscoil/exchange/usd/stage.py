@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from viscoil.errors import RunError
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_clips import Clips
-from viscoil.exchange.usd_colliders import add_colliders, is_window
-from viscoil.exchange.usd_looks import WALL, WINDOW, add_camera, add_look, bind
-from viscoil.exchange.usd_names import PARTICLES, SURFACE, WORLD, identifiers
-from viscoil.exchange.usd_surface import surface_name
-from viscoil.exchange.usd_values import set_uniform
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.clips import Clips
+from viscoil.exchange.usd.colliders import add_colliders, is_window
+from viscoil.exchange.usd.looks import WALL, WINDOW, add_camera, add_look, bind
+from viscoil.exchange.usd.names import PARTICLES, SURFACE, WORLD, identifiers
+from viscoil.exchange.usd.surface import surface_name
+from viscoil.exchange.usd.values import set_uniform
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.protocol import MaterialLook
 from viscoil.scene import Collider, Scene
@@ -19,18 +19,24 @@ from viscoil.scene import Collider, Scene
 _OTHER_LOOKS = ("ColliderWall", "ColliderWindow", "FluidSurface")
 
 
+def stage_files(scene: Scene) -> tuple[str, str, str]:
+    """Names of the stage, and of what it knows the frames of particles and of surfaces by."""
+    return f"{scene.name}.usda", f"{scene.name}.frames.usda", f"{scene.name}.surface.usda"
+
+
 def write_stage(folder: Path, scene: Scene, frames: Sequence[int], *, with_surface: bool) -> Path:
     """Ties the files of the frames in a folder together, and returns the stage.
 
     A time code is a frame number. Raises RunError if no frame has a file, or one is damaged.
     """
+    path, of_particles, of_surfaces = (folder / name for name in stage_files(scene))
     particles = _files(folder, frames, lambda frame: frame_name(frame, ".usdc"))
     if not particles:
         raise RunError(f"{folder} has none of the frames to be put together: export them again")
-    clips = [Clips(WORLD, particles, folder / f"{scene.name}.frames.usda")]
+    clips = [Clips(WORLD, particles, of_particles)]
     surfaces = _files(folder, frames, surface_name) if with_surface else {}
     if surfaces:
-        clips.append(Clips(SURFACE, surfaces, folder / f"{scene.name}.surface.usda"))
+        clips.append(Clips(SURFACE, surfaces, of_surfaces))
     layer = _new_stage(scene, list(particles))
     colliders = add_colliders(layer, scene)
     changing = set().union(*(c.write_manifest(layer) for c in clips))
@@ -39,7 +45,6 @@ def write_stage(folder: Path, scene: Scene, frames: Sequence[int], *, with_surfa
         _choose_purposes(layer)
     for c in clips:
         c.attach(layer)
-    path = folder / f"{scene.name}.usda"
     usd.save(layer, path)
     return path
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.errors import RunError
-from viscoil.exchange import usd_library as usd
+from viscoil.exchange.usd import library as usd
 from viscoil.outputs.protocol import Array
 
 _FLOATS = {1: "Float", 2: "Float2", 3: "Float3", 4: "Float4"}
@@ -58,6 +58,10 @@ def set_uniform(prim: Any, name: str, kind: str, value: Any) -> None:
     kinds = sdf.ValueTypeNames
     spec = sdf.AttributeSpec(prim, name, getattr(kinds, kind), sdf.VariabilityUniform)
     spec.default = value
+
+
+WIDTHS = (*_FLOATS, 6)
+"""Numbers for each point that a channel may have; six are a symmetric tensor."""
 
 
 def packed(kind: str, values: Array) -> Any:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_names import SURFACE, identifier
-from viscoil.exchange.usd_triangles import add_faces
-from viscoil.exchange.usd_values import Attribute, extent, new_layer, prim_of, primvars, write
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.names import SURFACE, identifier
+from viscoil.exchange.usd.triangles import add_faces
+from viscoil.exchange.usd.values import Attribute, extent, new_layer, prim_of, primvars, write
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.protocol import Array

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from viscoil.errors import RunError
-from viscoil.exchange.usd_names import PARTICLES, identifier, identifiers
-from viscoil.exchange.usd_values import Attribute, extent, prim_of, primvars, write
+from viscoil.exchange.usd.names import PARTICLES, identifier, identifiers
+from viscoil.exchange.usd.values import Attribute, extent, prim_of, primvars, write
 from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
 
 _BUILT_IN = ("position", "velocity", "id", "material", "size", "color")  # those with a place in USD

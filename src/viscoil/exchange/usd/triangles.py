@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.exchange.usd_values import Attribute, set_uniform, write
+from viscoil.exchange.usd.values import Attribute, set_uniform, write
 from viscoil.meshes import TriangleMesh
 
 

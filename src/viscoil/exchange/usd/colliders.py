@@ -4,10 +4,10 @@ from typing import Any
 
 from viscoil.collider_meshes import collider_mesh, deforms
 from viscoil.colliders.primitives import pose
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_names import COLLIDERS, collider_name
-from viscoil.exchange.usd_triangles import add_faces
-from viscoil.exchange.usd_values import (
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.names import COLLIDERS, collider_name
+from viscoil.exchange.usd.triangles import add_faces
+from viscoil.exchange.usd.values import (
     Attribute,
     declare,
     extent,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_values import prim_of
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.values import prim_of
 
 
 @dataclass(frozen=True)

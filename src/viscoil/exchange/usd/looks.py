@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_names import CAMERA, LOOKS
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.names import CAMERA, LOOKS
 from viscoil.outputs.preview.camera import Camera, picture_size
 from viscoil.outputs.protocol import MaterialLook
 from viscoil.scene import Scene

@@ -1,23 +1,24 @@
 """USD: a stage of particles, surfaces and colliders for Blender, Houdini and others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from viscoil.exchange import usd_library as usd
-from viscoil.exchange.usd_colliders import add_motion
-from viscoil.exchange.usd_particles import add_particles
-from viscoil.exchange.usd_stage import write_stage
-from viscoil.exchange.usd_surface import surface_name, write_surface
-from viscoil.exchange.usd_values import new_layer
+from viscoil.exchange.format import Format
+from viscoil.exchange.usd import library as usd
+from viscoil.exchange.usd.colliders import add_motion
+from viscoil.exchange.usd.particles import add_particles
+from viscoil.exchange.usd.stage import stage_files, write_stage
+from viscoil.exchange.usd.surface import surface_name, write_surface
+from viscoil.exchange.usd.values import WIDTHS, new_layer
 from viscoil.meshes import read_mesh
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Snapshot
+from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
 
 
 @dataclass(frozen=True)
-class UsdFormat:
+class UsdFormat(Format):
     """One .usdc file a frame, and a .usda stage that plays them as value clips.
 
     `surfaces` is the folder of the run's surface meshes, frame_000123.ply and so on; those that are
@@ -28,6 +29,20 @@ class UsdFormat:
     name: str = "usd"
     suffix: str = ".usdc"
     opened_by: str = "Blender, Houdini or usdview"
+
+    def prepare(self) -> None:
+        usd.Sdf  # noqa: B018
+
+    def holds(self, name: str, values: Array) -> bool:
+        return values.ndim == 1 or values.shape[1] in WIDTHS
+
+    def for_run(self, folder: Path) -> "UsdFormat":
+        """With the run's surfaces, if it has any."""
+        surfaces = folder / "surface"
+        return replace(self, surfaces=surfaces) if surfaces.is_dir() else self
+
+    def ties(self, scene: Scene) -> Sequence[str]:
+        return (*stage_files(scene), "surface_*.usdc")
 
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         """Writes a frame; velocities, ids and colours are there whenever the snapshot has them."""
