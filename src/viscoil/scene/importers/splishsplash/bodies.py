@@ -19,12 +19,11 @@ _SHAPES = (
 
 @dataclass
 class Body:
-    """A collider, its number in the JSON, and where a motor would turn it about."""
+    """A collider, and what a motor needs to know of it."""
 
     id: int
+    """Its number in the JSON."""
     table: dict[str, Any]
-    center: Vector
-    """Of the box or mesh as it stands, m."""
     origin: Vector
     """What keyframes turn it about, m."""
 
@@ -44,15 +43,17 @@ def read_body(
         table = _box(section, outline, scale, hollow)
     else:
         table = _mesh(section, path, geometry, scale)
-        table["mode"] = _mode(hollow, setting.walls_by_particles and not outline.is_closed)
+        # walls of particles hold from both sides; in two dimensions they are outlines
+        thin = setting.walls_by_particles and (setting.flat or not outline.is_closed)
+        table["mode"] = _mode(hollow, thin)
     table["contact"] = "sticky" if sticky else "slip"
     table["visible"] = not wall
     if section.switch("isDynamic"):
         _make_dynamic(section, table, hollow)
+    number = section.whole("id", index)
     _leave(section)
-    origin = table["center"]
-    center = _middle(section, outline, scale)
-    return Body(section.whole("id", index), table, center, (origin[0], origin[1], origin[2]))
+    x, y, z = table["center"]
+    return Body(number, table, (x, y, z))
 
 
 def _middle(section: Section, outline: Outline, scale: Vector) -> Vector:

@@ -14,16 +14,20 @@ Json = dict[str, Any]
 
 
 class Losses:
-    """What is not carried over, or not as it was, one line each."""
+    """What is not carried over, or not as it was."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self._places: dict[str, list[str]] = {}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line each: where in the JSON, and what; several places of the same are one line."""
+        return tuple(f"{', '.join(places)}: {what}" for what, places in self._places.items())
 
     def add(self, place: str, what: str) -> None:
-        """A line that begins with the place in the JSON; the same line is told once."""
-        line = f"{place}: {what}"
-        if line not in self.lines:
-            self.lines.append(line)
+        places = self._places.setdefault(what, [])
+        if place not in places:
+            places.append(place)
 
 
 class Section:
@@ -96,7 +100,7 @@ class Section:
             return None
         if not isinstance(value, dict):
             raise self.bad(key, "must be a table")
-        return Section(value, f"{self.place}.{key}", self.file, self.losses)
+        return Section(value, self._path(key), self.file, self.losses)
 
     def children(self, key: str) -> Iterator["Section"]:
         value = self._value(key)
@@ -110,31 +114,34 @@ class Section:
     def lost(self, key: str, what: str) -> None:
         """A line about one key of this table, with its value."""
         self._asked.add(key)
-        self.losses.add(f"{self.place}.{key} = {json.dumps(self.data.get(key))[:60]}", what)
+        self.losses.add(f"{self._path(key)} = {json.dumps(self.data.get(key))[:60]}", what)
 
     def leave(self, keys: tuple[str, ...], why: str) -> None:
-        """One line for those of the keys that are there, with a common reason."""
-        here = [key for key in keys if key in self.data]
+        """One line for those of the keys that are there and nobody asked for, with their reason."""
+        here = [key for key in keys if key in self.data and key not in self._asked]
         self._asked.update(keys)
         if here:
-            self.losses.add(f"{self.place}: {', '.join(here)}", why)
+            self.losses.add(self.place or "the scene", f"{', '.join(here)}: {why}")
 
     def finish(self) -> None:
         """A line for every key that nobody asked for."""
         for key in self.data:
             if key not in self._asked:
-                place = f"{self.place}.{key}" if self.place else key
-                self.losses.add(place, "is not known and was left out")
+                self.losses.add(self._path(key), "not known, and left out")
 
     def bad(self, key: str, what: str) -> SceneError:
         """What to raise for a value that cannot be used."""
-        place = f"{self.place}.{key}" if self.place else key
         value = json.dumps(self.data.get(key))[:60]
-        return SceneError(f"{self.file}: {place} {what}, and it is {value}: correct the JSON")
+        return SceneError(
+            f"{self.file}: {self._path(key)} {what}, and it is {value}: correct the JSON"
+        )
 
     def refused(self, what: str) -> SceneError:
         """What to raise for a scene that has no counterpart."""
         return SceneError(f"{self.file}: {self.place} {what}")
+
+    def _path(self, key: str) -> str:
+        return f"{self.place}.{key}" if self.place else key
 
     def _value(self, key: str) -> Any:
         self._asked.add(key)

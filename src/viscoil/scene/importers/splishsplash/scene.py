@@ -66,8 +66,17 @@ def import_scene(path: Path, geometry: Geometry) -> Imported:
     tables["fields"] = [f for s in document.children("AnimationFields") if (f := read_field(s))]
     _limit_emitters(document, tables, materials, count)
     _leave(document)
-    kept = {key: value for key, value in tables.items() if value}
-    return Imported(kept, tuple(document.losses.lines), path)
+    kept = {key: _rounded(value) for key, value in tables.items() if value}
+    return Imported(kept, document.losses.lines, path)
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers with as many digits as single precision has, which is what the JSON often held."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}") + 0.0  # which is no negative nothing
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list) else value
 
 
 def _fluids(
