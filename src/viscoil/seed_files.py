@@ -1,6 +1,7 @@
 """Bodies of fluid that start from particle files, and how far apart the particles in them are."""
 
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ Float = NDArray[np.float64]
 
 # Spacing in the file over that of the scene: closer than the first explodes, and between the
 # others is what samplers make of the same spacing.
-_CLOSEST, _CLOSE, _WIDE = 0.75, 0.92, 1.12
-_CELL = 3.0  # edge of a counting cell, in spacings
-_ROUNDS = 8
+_CLOSEST, _CLOSE, _WIDE = 0.75, 0.92, 1.15
+_DENSE_SHARE = 0.1  # of the particles
+_MOST_SAMPLES = 2000
+_ROUNDS = 12
 
 
 def seed_file(file: str) -> ParticleFile:
@@ -73,35 +75,47 @@ def spacing_note(fluid: ParticleFluid, spacing: float) -> str | None:
 def mean_spacing(position: Float) -> float:
     """Cube root of the volume per particle where they are dense, in the unit of `position`.
 
-    Particles are counted in cells of some spacings whose six neighbours are occupied, so that the
-    surface does not count; for layers and threads, which have no inside, in the fullest cells. The
-    cells are made smaller or larger until they fit what they find.
+    The density Σ W(x − x_j) by the cubic spline whose support is two spacings, at a sample of the
+    particles: on a lattice it is that of the lattice within a percent. A tenth of them, at least,
+    lies inside, so the spacing is that of the densest tenth; it is refined until it fits itself.
+    A layer one particle thick comes out 13 % wider than it is.
     """
     extent = np.ptp(position, axis=0)
     longest = float(extent.max())
     if len(position) < 2 or longest == 0.0:
         return np.inf
     # a flat body has a volume too: no axis is thinner than a particle
-    guess = longest / len(position)
-    guess = float(np.prod(np.maximum(extent, guess)) / len(position)) ** (1.0 / 3.0)
+    volume = float(np.prod(np.maximum(extent, longest / len(position))))
+    spacing: float = (volume / len(position)) ** (1.0 / 3.0)
     for _ in range(_ROUNDS):
-        new = _CELL * guess / _typical_count(position, _CELL * guess) ** (1.0 / 3.0)
-        if abs(new - guess) < 0.005 * guess:
+        density = np.quantile(_densities(position, 2.0 * spacing), 1.0 - _DENSE_SHARE)
+        before, spacing = spacing, float(density) ** (-1.0 / 3.0)
+        if abs(spacing - before) < 0.002 * spacing:
             break
-        guess = new
-    return guess
+    return spacing
 
 
-def _typical_count(position: Float, cell: float) -> float:
-    """Particles in a full cell of edge `cell`."""
-    index = np.floor((position - position.min(axis=0)) / cell).astype(np.int64) + 1
+def _densities(position: Float, support: float) -> Float:
+    """Particles per volume about some of them, by a cubic spline of this support."""
+    index = np.floor((position - position.min(axis=0)) / support).astype(np.int64) + 1
     sizes = index.max(axis=0) + 2
-    strides = np.array([sizes[1] * sizes[2], sizes[2], 1])
-    keys, counts = np.unique(index @ strides, return_counts=True)
-    inside = np.ones(len(keys), dtype=bool)
-    for step in (*strides, *-strides):
-        at = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)
-        inside &= keys[at] == keys + step
-    if np.count_nonzero(inside) >= 8:
-        return float(counts[inside].mean())
-    return float(np.quantile(counts, 0.9))
+    keys = (index[:, 0] * sizes[1] + index[:, 1]) * sizes[2] + index[:, 2]
+    order = np.argsort(keys, kind="stable")
+    ordered, places = keys[order], position[order]
+    sample = np.arange(0, len(position), -(-len(position) // _MOST_SAMPLES))
+    sums = np.zeros(len(sample))
+    for i, j, k in product((-1, 0, 1), repeat=3):
+        wanted = ordered[sample] + (i * sizes[1] + j) * sizes[2] + k
+        first = np.searchsorted(ordered, wanted)
+        count = np.searchsorted(ordered, wanted, side="right") - first
+        here = np.repeat(np.arange(len(sample)), count)
+        there = np.arange(len(here)) + np.repeat(first - np.cumsum(count) + count, count)
+        q = np.linalg.norm(places[sample][here] - places[there], axis=1) / support
+        sums += np.bincount(here, _spline(q), len(sample))
+    return sums / support**3
+
+
+def _spline(q: Float) -> Float:
+    """The cubic spline times its support cubed, at the distance q in supports."""
+    near = 6.0 * (q**3 - q**2) + 1.0
+    return np.asarray(8.0 / np.pi * np.where(q < 0.5, near, 2.0 * np.maximum(1.0 - q, 0.0) ** 3))

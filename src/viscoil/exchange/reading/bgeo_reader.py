@@ -70,7 +70,9 @@ def read_bgeo(data: bytes) -> tuple[Floats, Floats | None]:
     source.take(len(_MAGIC))
     version, count, *_, attributes, _, _, _ = source.numbers("9i")
     if version != _VERSION:
-        raise ParticleFileError(f"has version {version} and only {_VERSION} is read: export it again")
+        raise ParticleFileError(
+            f"has version {version} and only {_VERSION} is read: export it again"
+        )
     check_count(count)
     if not 0 <= attributes <= _MOST_ATTRIBUTES:
         raise damaged(f"it claims {attributes} attributes")

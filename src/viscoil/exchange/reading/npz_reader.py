@@ -9,7 +9,6 @@ import numpy.typing as npt
 from viscoil.errors import ParticleFileError
 from viscoil.exchange.reading.limits import MAX_BYTES, damaged
 
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -28,7 +27,9 @@ def read_npz(data: bytes) -> tuple[Floats, Floats | None]:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if "position" not in arrays.files:
                 known = ", ".join(arrays.files) or "nothing"
-                raise ParticleFileError(f"has no array position but {known}: save one of shape (n, 3)")
+                raise ParticleFileError(
+                    f"has no array position but {known}: save one of shape (n, 3)"
+                )
             position = _vectors("position", arrays["position"])
             has_velocity = "velocity" in arrays.files
             return position, _vectors("velocity", arrays["velocity"]) if has_velocity else None

@@ -66,13 +66,13 @@ def _read(file: Path) -> tuple[Floats, Floats | None]:
     data = _bytes(file)
     reader = next((read for known, read in _READERS if known(data)), None)
     if reader is None:
-        raise ParticleFileError(
-            f"is in no format that is known: use one of {', '.join(SUFFIXES)}"
-        )
+        raise ParticleFileError(f"is in no format that is known: use one of {', '.join(SUFFIXES)}")
     position, velocity = reader(data)
     check_count(len(position))
     if velocity is not None and velocity.shape != position.shape:
-        raise ParticleFileError("has other numbers of velocities than of particles: export it again")
+        raise ParticleFileError(
+            "has other numbers of velocities than of particles: export it again"
+        )
     return position, velocity
 
 

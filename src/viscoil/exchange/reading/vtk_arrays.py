@@ -52,7 +52,9 @@ def read_array(
     """(count,) Numbers of a DataArray element."""
     kind = _TYPES.get(array.get("type", ""))
     if kind is None:
-        raise ParticleFileError(f"has numbers of type {array.get('type')}: export Float32 or Float64")
+        raise ParticleFileError(
+            f"has numbers of type {array.get('type')}: export Float32 or Float64"
+        )
     layout = np.dtype(encoding.order + kind)
     style = array.get("format", "ascii")
     if style == "ascii":

@@ -1,4 +1,4 @@
-"""VTK's XML files of points (.vtp): text, base64, or appended raw or as base64, packed with zlib or not."""
+"""VTK's XML files of points (.vtp): text, base64 or appended, packed with zlib or not."""
 
 import xml.etree.ElementTree as xml
 

@@ -16,8 +16,8 @@ from viscoil.bricks.exchange import from_grids
 from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
 from viscoil.memory import emitted_volume
-from viscoil.seed_files import seed_file
 from viscoil.outputs.protocol import Array
+from viscoil.seed_files import seed_file
 from viscoil.vdb import read_vdb
 
 Vector = tuple[float, float, float]

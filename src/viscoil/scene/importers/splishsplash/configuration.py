@@ -95,9 +95,7 @@ def _leave(section: Section) -> None:
     section.leave(_SOLVER, "settings of its solvers; Viscoil has its own")
     section.leave(_WINDOW, "settings of its window")
     section.leave(_FILES, "settings of its files; see [[outputs]]")
-    section.leave(("cameraPosition", "cameraLookat"), "a camera needs both") if (
-        "cameraPosition" in section
-    ) != ("cameraLookat" in section) else None
+    section.leave(("cameraPosition", "cameraLookat"), "a camera needs both")
     if "scriptFile" in section:
         section.lost("scriptFile", "a script in Python, which cannot be carried over")
     section.finish()

@@ -1,6 +1,7 @@
 """Motors that turn a body about a hinge, as keyframes."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 from viscoil.scene.importers.geometry import Vector
@@ -69,7 +70,7 @@ def _angle(speeds: list[tuple[float, float]], repeat: bool, time: float) -> floa
 def _integral(speeds: list[tuple[float, float]], time: float) -> float:
     """Of the speed from 0 to `time`; the first and the last speed are held beyond the ends."""
     total = speeds[0][1] * min(time, speeds[0][0])
-    for (t0, v0), (t1, v1) in zip(speeds, speeds[1:], strict=False):
+    for (t0, v0), (t1, v1) in pairwise(speeds):
         span = min(time, t1) - t0
         if span > 0.0 and t1 > t0:
             total += span * (v0 + 0.5 * (v1 - v0) * span / (t1 - t0))
@@ -82,9 +83,7 @@ def _is_off_axis(origin: Vector, pivot: Vector, axis: Vector) -> bool:
     return max(abs(a - b) for a, b in zip(quarter, half, strict=True)) > _ON_AXIS
 
 
-def _keyframe(
-    body: Body, pivot: Vector, axis: Vector, time: float, angle: float
-) -> dict[str, Any]:
+def _keyframe(body: Body, pivot: Vector, axis: Vector, time: float, angle: float) -> dict[str, Any]:
     arm = _minus(body.origin, pivot)
     shift = _minus(turned(arm, axis, angle), arm)
     table: dict[str, Any] = {"time": time, "rotation": {"axis": list(axis), "angle": angle}}

@@ -84,9 +84,7 @@ def _fluids(
 ) -> tuple[list[dict[str, Any]], int]:
     """Bodies of fluid, and how many particles they have together, but for meshes."""
     blocks = [b for s in document.children("FluidBlocks") if (b := read_block(s, setting))]
-    models = [
-        read_model(s, folder, geometry, setting) for s in document.children("FluidModels")
-    ]
+    models = [read_model(s, folder, geometry, setting) for s in document.children("FluidModels")]
     count = sum(particle_count(b, setting.spacing) for b in blocks) + sum(n for _, n in models)
     return [*blocks, *(table for table, _ in models)], count
 
@@ -119,7 +117,7 @@ def _colliders(
     bodies = [read_body(s, folder, geometry, setting, sticky, i) for i, s in sections]
     for motor in document.children(HINGES):
         apply_motor(motor, bodies, setting.duration)
-    return [body.table for body in bodies] + (_slab(document, setting, bodies))
+    return [body.table for body in bodies] + _slab(document, setting, bodies)
 
 
 def _slab(document: Section, setting: Setting, bodies: list[Body]) -> list[dict[str, Any]]:
@@ -159,9 +157,7 @@ def _limit_emitters(
         document.losses.add("Emitters", "the walls that its nozzles have were left out")
     tables["kill"] = [k for name, made in used.items() if (k := kill_volume(name, made))]
     for made in materials.values():
-        made.section.leave(_EMITTER_KEYS, "limits of emitters") if made not in used.values() else (
-            made.section.leave(_EMITTER_KEYS[4:], "limits of emitters, given twice")
-        )
+        made.section.leave(_EMITTER_KEYS, "limits of emitters that have no effect")
         made.section.finish()
 
 
