@@ -35,7 +35,10 @@ def bgeo(position: Floats, attributes: list[tuple[str, int, int, Any]] | None = 
         head += struct.pack(">i", 1) + b"\0\1a" if kind == 4 else bytes(4 * width)
         layout = ">i4" if kind in (1, 4) else ">f4"
         columns.append(np.asarray(values, layout).reshape(len(position), width))
-    rows = [np.ascontiguousarray(c).view(np.uint8).reshape(len(position), 4 * c.shape[1]) for c in columns]
+    rows = [
+        np.ascontiguousarray(c).view(np.uint8).reshape(len(position), 4 * c.shape[1])
+        for c in columns
+    ]
     return head + np.hstack(rows).tobytes() + b"\x00\xff"
 
 
@@ -59,7 +62,12 @@ def test_bgeo_with_attributes(tmp_path: Path, name: str, packed: bool) -> None:
     ids, scale = np.arange(1234), np.full(1234, 0.025)
     data = bgeo(
         POSITION,
-        [("id", 1, 1, ids), ("tag", 1, 4, ids * 0), ("pscale", 1, 0, scale), (name, 3, 5, VELOCITY)],
+        [
+            ("id", 1, 1, ids),
+            ("tag", 1, 4, ids * 0),
+            ("pscale", 1, 0, scale),
+            (name, 3, 5, VELOCITY),
+        ],
     )
     path = write(tmp_path / "a.bgeo", gzip.compress(data) if packed else data)
     found = read_particles(path)
@@ -139,7 +147,9 @@ def test_vtp_in_pieces(tmp_path: Path) -> None:
     """Pieces follow each other; an empty one has no arrays."""
 
     def piece(values: str, count: int) -> str:
-        array = f'<DataArray type="Float32" NumberOfComponents="3" format="ascii">{values}</DataArray>'
+        array = (
+            f'<DataArray type="Float32" NumberOfComponents="3" format="ascii">{values}</DataArray>'
+        )
         return f'<Piece NumberOfPoints="{count}"><Points>{array}</Points></Piece>'
 
     body = piece("1 2 3", 1) + '<Piece NumberOfPoints="0"/>' + piece("4 5 6 7 8 9", 2)
@@ -240,7 +250,9 @@ def test_particles_at_the_same_place_are_named(tmp_path: Path) -> None:
 SOUND = bgeo(POSITION[:40], [("id", 1, 1, np.arange(40)), ("v", 3, 5, VELOCITY[:40])])
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.data())
 def test_damaged_files_are_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     """Bytes that are changed, cut out or put in never raise anything but a sentence."""

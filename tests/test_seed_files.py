@@ -61,7 +61,9 @@ vectors = st.tuples(numbers, numbers, numbers)
 axes = vectors.filter(lambda v: max(map(abs, v)) > 0.1)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(center=vectors, axis=axes, angle=numbers, scale=st.floats(0.95, 1.05), moving=st.booleans())
 def test_bodies_are_scaled_turned_and_shifted(
     lattice: Path, center: Any, axis: Any, angle: float, scale: float, moving: bool
@@ -82,7 +84,7 @@ def test_bodies_are_scaled_turned_and_shifted(
 
 def test_velocities_are_added_to_that_of_the_body(lattice: Path) -> None:
     found = start(scene(lattice, "velocity = [1.0, 2.0, 3.0]"))
-    expected = np.cross([0.0, 0.0, 2.0], cube(8, 0.1)) + [1.0, 2.0, 3.0]
+    expected = np.cross([0.0, 0.0, 2.0], cube(8, 0.1)) + np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(found.velocity, expected, atol=1e-6)
 
 
@@ -230,7 +232,9 @@ def test_the_preview_looks_at_the_file(lattice: Path) -> None:
     """The box around the particles, half a spacing less than that of the body on each side."""
     from viscoil.outputs.preview.camera import scene_bounds
 
-    more = "center = [5.0, 0.0, 0.0]\nscale = 1.1\nrotation = { axis = [0, 0, 1], angle = 1.5707963 }"
+    more = (
+        "center = [5.0, 0.0, 0.0]\nscale = 1.1\nrotation = { axis = [0, 0, 1], angle = 1.5707963 }"
+    )
     low, high = scene_bounds(scene(lattice, more))
     assert (low[0], high[0]) == pytest.approx((5.0 - 1.1 * 0.75, 5.0 - 1.1 * 0.05), abs=1e-6)
 

@@ -100,6 +100,7 @@ def run_one(path: Path, frames: int, most: int) -> Result:
 def simulate(scene: Any, most: int) -> Result:
     """Figures of a run."""
     from viscoil import Simulation, memory
+    from viscoil.seed_files import mean_spacing
 
     count = memory.expected_particles(scene.with_frames(1))
     scale = min(1.0, most / max(count, 1))
@@ -121,11 +122,16 @@ def simulate(scene: Any, most: int) -> Result:
         "scale": scale,
         "density_error": float(max(errors)),
         "escaped": escaped(scene, simulation),
+        "spacing": mean_spacing(positions(simulation)) / scene.simulation.spacing,
         "fastest": float(fastest),
         "steps": simulation.steps,
         "seconds": round(time.perf_counter() - began, 1),
         "notes": list(simulation.notes),
     }
+
+
+def positions(simulation: Any) -> Any:
+    return simulation.particles["position"].astype(float)
 
 
 def escaped(scene: Any, simulation: Any) -> int | None:
@@ -136,8 +142,7 @@ def escaped(scene: Any, simulation: Any) -> int | None:
     if not tanks:
         return None
     outermost = max(tanks, key=lambda tank: np.prod(tank.size))
-    position = simulation.particles["position"].astype(float)
-    depth = distance(outermost, position, simulation.time)
+    depth = distance(outermost, positions(simulation), simulation.time)
     return int((depth < -OUTSIDE * scene.simulation.spacing).sum())
 
 
@@ -164,8 +169,9 @@ def write_table(results: Path, page: Path) -> None:
         "",
         f"{good} of {len(rows)} scenes ran.",
         "",
-        "| scene | result | particles | density error | outside | fastest (m/s) | not carried over |",
-        "|---|---|---|---|---|---|---|",
+        "| scene | result | particles | density error | spacing | outside | fastest (m/s) "
+        "| not carried over |",
+        "|---|---|---|---|---|---|---|---|",
         *(row(result) for result in rows),
     ]
     page.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
@@ -175,12 +181,12 @@ def write_table(results: Path, page: Path) -> None:
 def row(result: Result) -> str:
     name = result["scene"]
     if result["result"] != "runs":
-        return f"| {name} | {result['result']}: {result['why']} | | | | | |"
+        return f"| {name} | {result['result']}: {result['why']} | | | | | | |"
     scale = "" if result["scale"] == 1.0 else f" (scale {result['scale']:.2g})"
     tank = "no tank" if result["escaped"] is None else result["escaped"]
     return (
         f"| {name} | {'runs' if is_good(result) else 'bad'} | {result['particles']}{scale} "
-        f"| {100 * result['density_error']:.2f} % | {tank} | {result['fastest']:.1f} "
+        f"| {100 * result['density_error']:.2f} % | {result['spacing']:.3f} | {tank} | {result['fastest']:.1f} "
         f"| {'; '.join(short(line) for line in result['lost'] if told(line)) or '–'} |"
     )
 

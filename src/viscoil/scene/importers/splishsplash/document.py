@@ -127,7 +127,7 @@ class Section:
         """A line for every key that nobody asked for."""
         for key in self.data:
             if key not in self._asked:
-                self.losses.add(self._path(key), "not known, and left out")
+                self.losses.add(self.place or "the scene", f"{key} is not known, and left out")
 
     def bad(self, key: str, what: str) -> SceneError:
         """What to raise for a value that cannot be used."""
