@@ -186,7 +186,8 @@ def row(result: Result) -> str:
     tank = "no tank" if result["escaped"] is None else result["escaped"]
     return (
         f"| {name} | {'runs' if is_good(result) else 'bad'} | {result['particles']}{scale} "
-        f"| {100 * result['density_error']:.2f} % | {result['spacing']:.3f} | {tank} | {result['fastest']:.1f} "
+        f"| {100 * result['density_error']:.2f} % | {result['spacing']:.3f} | {tank} "
+        f"| {result['fastest']:.1f} "
         f"| {'; '.join(short(line) for line in result['lost'] if told(line)) or '–'} |"
     )
 
