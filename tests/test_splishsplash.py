@@ -475,6 +475,14 @@ def test_everything_unknown_is_listed(imported: Take) -> None:
     assert any("scriptFile" in line and "Python" in line for line in lost)
 
 
+def test_keys_of_methods_are_listed_too(imported: Take) -> None:
+    """Unknown ones, and tables of methods that the material does not use."""
+    keys = {"Standard viscosity": {"viscosity": 1, "visco": 2}, "Weiler et al. 2018": {}}
+    lost = imported(DAM, Materials=[{"id": "Fluid", **keys}]).lost
+    assert "Materials[0].Standard viscosity: visco is not known, and left out" in lost
+    assert "Materials[0].Weiler et al. 2018: its method is not the one that is chosen" in lost
+
+
 def test_what_is_lost_stands_at_the_top_of_the_file(imported: Take) -> None:
     result = imported(DAM, Clouds=[])
     text = result.to_toml()

@@ -36,6 +36,7 @@ class Section:
     def __init__(self, data: Json, place: str, file: str, losses: Losses) -> None:
         self.data, self.place, self.file, self.losses = data, place, file, losses
         self._asked: set[str] = set()
+        self._children: dict[str, Section] = {}
 
     def __contains__(self, key: str) -> bool:
         return self.data.get(key) is not None
@@ -100,7 +101,8 @@ class Section:
             return None
         if not isinstance(value, dict):
             raise self.bad(key, "must be a table")
-        return Section(value, self._path(key), self.file, self.losses)
+        child = Section(value, self._path(key), self.file, self.losses)
+        return self._children.setdefault(key, child)
 
     def children(self, key: str) -> Iterator["Section"]:
         value = self._value(key)

@@ -41,6 +41,14 @@ _SOLVING = (
     "surfTZRnormal-mode", "surfTZRd-offset", "surfTZRPcaMixNrm", "surfTZRPcaMixCur",
     "surfTZRMCSamples", "surfTZRNeighLimit", "surfTZRsmoothPasses", "surfTZRtemporalSmooth",
 )  # fmt: skip
+_OF_SOLVERS = "settings of its solvers; Viscoil has its own"
+_CHOICES: tuple[tuple[str, dict[int, str], int], ...] = (
+    ("viscosityMethod", VISCOSITIES, 1),
+    ("surfaceTensionMethod", TENSIONS, 0),
+    ("elasticityMethod", ELASTICITIES, 0),
+    ("vorticityMethod", VORTICITIES, 0),
+    ("dragMethod", DRAGS, 0),
+)
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,7 @@ def read_material(section: Section, setting: Setting) -> Made:
     _leave_vorticity(section)
     _leave_drag(section)
     section.leave(_DRAWING, "colours by velocity and the like are not drawn")
-    for child in (section, *_parts(section)):
-        child.leave(_SOLVING, "settings of its solvers; Viscoil has its own")
+    _finish_methods(section)
     return Made(table, sticks, section)
 
 
@@ -81,11 +88,20 @@ def _method(
     return names[number], part or section
 
 
-def _parts(section: Section) -> list[Section]:
-    """The tables of methods, whether they are used or not."""
-    groups = (VISCOSITIES, TENSIONS, ELASTICITIES, VORTICITIES, DRAGS)
-    names = {name for group in groups for name in group.values() if name}
-    return [part for name in sorted(names) if (part := section.child(name)) is not None]
+def _finish_methods(section: Section) -> None:
+    """Lists what is in the tables of methods that nobody asked for, and tables of no use."""
+    section.leave(_SOLVING, _OF_SOLVERS)
+    for key, names, default in _CHOICES:
+        chosen = names[section.whole(key, default)]
+        for name in dict.fromkeys(filter(None, names.values())):
+            part = section.child(name)
+            if part is None:
+                continue
+            if name == chosen:
+                part.leave(_SOLVING, _OF_SOLVERS)
+                part.finish()
+            else:
+                section.losses.add(part.place, "its method is not the one that is chosen")
 
 
 def _viscosity(name: str, part: Section, density: float, setting: Setting) -> float:
@@ -151,8 +167,7 @@ def _leave_vorticity(section: Section) -> None:
     name, part = _method(section, "vorticityMethod", VORTICITIES, 0)
     if name:
         section.lost("vorticityMethod", f"{name}: there is none; rotation is kept by the solver")
-    for each in (section, part, section.child(VORTICITIES[1]) or section):
-        each.leave(("vorticity", "viscosityOmega", "inertiaInverse"), "coefficients of vorticity")
+    part.leave(("vorticity", "viscosityOmega", "inertiaInverse"), "coefficients of vorticity")
 
 
 def _leave_drag(section: Section) -> None:
