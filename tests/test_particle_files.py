@@ -1,9 +1,11 @@
 """Particle files of other programs: read to the bit where they are sound, refused where they are not."""
 
+import base64
 import gzip
 import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,20 @@ def test_vtp_packed_otherwise_is_refused(tmp_path: Path) -> None:
     writer.SetCompressorTypeToLZ4()
     assert writer.Write() == 1
     assert "vtkLZ4DataCompressor: save it with ZLib" in refusal(tmp_path / "a.vtp")
+
+
+def test_vtp_whose_blocks_lie_is_refused(tmp_path: Path) -> None:
+    """A block that says it unpacks to 2 GiB is not unpacked."""
+    block = zlib.compress(bytes(12))
+    head = base64.b64encode(struct.pack("<4I", 1, 2**31, 0, len(block)))
+    text = (head + base64.b64encode(block)).decode()
+    array = f'<DataArray type="Float32" NumberOfComponents="3" format="binary">{text}</DataArray>'
+    whole = (
+        '<VTKFile type="PolyData" compressor="vtkZLibDataCompressor"><PolyData>'
+        f'<Piece NumberOfPoints="1"><Points>{array}</Points></Piece></PolyData></VTKFile>'
+    )
+    path = write(tmp_path / "a.vtp", whole.encode())
+    assert "unpacks to 2147483648 bytes and not 12" in refusal(path)
 
 
 def test_vtp_in_pieces(tmp_path: Path) -> None:

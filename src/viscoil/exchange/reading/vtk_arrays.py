@@ -60,9 +60,10 @@ def read_array(
     if style == "ascii":
         return _from_text(array.text or "", count)
     content = _inline(array) if style == "binary" else _appended(array, style, appended)
-    data = content.unpacked(encoding) if encoding.packed else content.plain(encoding)
-    if len(data) != count * layout.itemsize:
-        raise damaged(f"an array has {len(data)} bytes and not {count * layout.itemsize}")
+    length = count * layout.itemsize
+    data = content.unpacked(encoding, length) if encoding.packed else content.plain(encoding)
+    if len(data) != length:
+        raise damaged(f"an array has {len(data)} bytes and not {length}")
     return np.frombuffer(data, dtype=layout)
 
 
@@ -105,26 +106,27 @@ class _Content:
         """A length, and as many bytes."""
         raise NotImplementedError
 
-    def unpacked(self, encoding: Encoding) -> bytes:
-        """Numbers of blocks and of bytes, then the blocks, each packed for itself."""
+    def unpacked(self, encoding: Encoding, length: int) -> bytes:
+        """Numbers of blocks and of bytes, then the blocks, each packed for itself.
+
+        They must add up to `length`, before anything is unpacked.
+        """
         header = np.dtype(encoding.header)
         (blocks,) = self._peek(header, 1)
         if not 0 <= blocks <= _MOST_BLOCKS:
             raise damaged(f"an array has {blocks} blocks")
         if blocks == 0:
-            self.take(3 * header.itemsize)
             return b""
         _, size, last, *packed = self._numbers(header, 3 + blocks)
+        sizes = [size] * (blocks - 1) + [last or size]
+        if sum(sizes) != length:
+            raise damaged(f"an array unpacks to {sum(sizes)} bytes and not {length}")
         data = self.take(sum(packed))
-        parts: list[bytes] = []
-        at = 0
-        for i, length in enumerate(packed):
-            wanted = last if i == blocks - 1 and last else size
-            part = unpacked(data[at : at + length], wanted + 1)
-            if len(part) != wanted:
-                raise damaged("a block has another size than it says")
-            parts.append(part)
-            at += length
+        ends = np.cumsum(packed)
+        parts = [
+            unpacked(data[end - count : end], wanted + 1)
+            for end, count, wanted in zip(ends.tolist(), packed, sizes, strict=True)
+        ]
         return b"".join(parts)
 
     def _peek(self, header: "np.dtype[Any]", count: int) -> list[int]:
