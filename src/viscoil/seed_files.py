@@ -59,7 +59,7 @@ def spacing_note(fluid: ParticleFluid, spacing: float) -> str | None:
     ratio = found / spacing
     if _CLOSE <= ratio <= _WIDE:
         return None
-    told = f"{fluid.file}: its particles are {found:.3g} m apart and the scene's {spacing:g} m"
+    told = f"{Path(fluid.file).name}: its particles are {found:.3g} m apart and the scene's {spacing:g} m"
     if ratio < _CLOSEST:
         raise SceneError(
             f"{told}, so that they would burst apart: set simulation.spacing, or the spacing of "

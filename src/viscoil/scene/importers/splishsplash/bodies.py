@@ -39,13 +39,16 @@ def read_body(
     invert = section.switch("mapInvert")
     wall = section.switch("isWall")
     hollow = invert or (setting.walls_by_particles and wall and outline.is_closed)
+    if setting.flat and not outline.is_box:
+        raise section.refused(
+            "cuts a mesh in a scene of two dimensions, where only boxes can be carried over"
+        )
     if outline.is_box:
         table = _box(section, outline, scale, hollow)
     else:
         table = _mesh(section, path, geometry, scale)
-        # walls of particles hold from both sides; in two dimensions they are outlines
-        thin = setting.walls_by_particles and (setting.flat or not outline.is_closed)
-        table["mode"] = _mode(hollow, thin)
+        # walls of particles hold from both sides
+        table["mode"] = _mode(hollow, setting.walls_by_particles and not outline.is_closed)
     table["contact"] = "sticky" if sticky else "slip"
     table["visible"] = not wall
     if section.switch("isDynamic"):
