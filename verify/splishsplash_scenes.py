@@ -135,15 +135,30 @@ def positions(simulation: Any) -> Any:
 
 
 def escaped(scene: Any, simulation: Any) -> int | None:
-    """Particles outside of the tank; None without a tank."""
+    """Particles outside of the tank; None without a tank.
+
+    Those that are still in a nozzle, which may stand in the wall, have not come in yet.
+    """
     from viscoil.colliders.primitives import distance
 
     tanks = [c for c in scene.colliders if c.shape == "box" and c.container]
     if not tanks:
         return None
     outermost = max(tanks, key=lambda tank: np.prod(tank.size))
-    depth = distance(outermost, positions(simulation), simulation.time)
-    return int((depth < -OUTSIDE * scene.simulation.spacing).sum())
+    points, d = positions(simulation), scene.simulation.spacing
+    outside = distance(outermost, points, simulation.time) < -OUTSIDE * d
+    for emitter in scene.emitters:
+        outside &= ~in_nozzle(emitter, points, scene.solver.support * d, d)
+    return int(outside.sum())
+
+
+def in_nozzle(emitter: Any, points: Any, run_in: float, d: float) -> Any:
+    """Which points are in the zone before a nozzle in which particles appear."""
+    along = np.array(emitter.direction) / np.linalg.norm(emitter.direction)
+    way = (points - np.array(emitter.center)) @ along
+    aside = np.linalg.norm(points - np.array(emitter.center) - np.outer(way, along), axis=1)
+    width = emitter.radius if emitter.shape == "disc" else 0.5 * float(np.hypot(*emitter.size))
+    return (way > -run_in - d) & (way < d) & (aside < width + d)
 
 
 def read_results(path: Path) -> list[Result]:

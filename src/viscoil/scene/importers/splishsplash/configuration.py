@@ -82,9 +82,9 @@ def read_configuration(section: Section) -> tuple[Setting, dict[str, Any]]:
 
 
 def _duration(section: Section) -> float:
-    for key in ("stopAt", "pauseAt"):
-        if (time := section.number(key, -1.0)) > 0.0:
-            return time
+    stop, pause = section.number("stopAt", -1.0), section.number("pauseAt", -1.0)
+    if max(stop, pause) > 0.0:
+        return stop if stop > 0.0 else pause
     section.losses.add(
         "Configuration", f"has no stopAt, so that the scene ends after {DEFAULT_DURATION:g} s"
     )
