@@ -2,9 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from splish_rigs import Take
 
 VULKAN_DRIVERS = Path("/usr/share/vulkan/icd.d")
 
@@ -30,3 +34,21 @@ def software_vulkan() -> dict[str, str]:
     if not drivers:
         pytest.skip("there is no software Vulkan driver (Debian package mesa-vulkan-drivers)")
     return {**os.environ, "VK_DRIVER_FILES": str(drivers[0]), "VK_ICD_FILENAMES": str(drivers[0])}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with meshes and particles, for scenes of SPlisHSPlasH."""
+    from splish_rigs import make_models
+
+    folder = tmp_path_factory.mktemp("splish")
+    make_models(folder)
+    return folder
+
+
+@pytest.fixture
+def imported(models: Path) -> "Take":
+    """Imports scenes that lie in that folder."""
+    from splish_rigs import importer
+
+    return importer(models)

@@ -205,7 +205,8 @@ CASES = {
     "missing shape": (
         'shape = "box"\n',
         "",
-        'my.toml:9: fluids.0.shape is missing: add one of "box", "cylinder", "mesh", "sphere", "torus"',
+        'my.toml:9: fluids.0.shape is missing: add one of "box", "cylinder", "mesh", "particles", '
+        '"sphere", "torus"',
     ),
     "unknown choice": (
         "[[fluids]]",

@@ -182,7 +182,7 @@ class TestJsonSchema:
     def test_shape_is_required_in_a_file(self) -> None:
         models = Scene.json_schema()["$defs"].values()
         shaped = [m for m in models if "const" in m["properties"].get("shape", {})]
-        assert len(shaped) == 18 and all("shape" in m["required"] for m in shaped)
+        assert len(shaped) == 19 and all("shape" in m["required"] for m in shaped)
 
     def test_materials_may_come_from_a_preset_alone(self) -> None:
         material = Scene.json_schema()["$defs"]["Material"]

@@ -33,6 +33,10 @@ class MeshError(ViscoilError):
     """A mesh file, or a sequence of them, that cannot be read or written."""
 
 
+class ParticleFileError(ViscoilError):
+    """A particle file of another program that cannot be read."""
+
+
 class VdbError(ViscoilError):
     """An OpenVDB file that cannot be read, or a grid that cannot be written to one."""
 

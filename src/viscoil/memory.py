@@ -8,6 +8,7 @@ from typing import Any
 
 from viscoil.errors import RunError
 from viscoil.scene import Emitter, Fluid, Scene
+from viscoil.scene.shapes import LatticeFluid
 
 # At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
 BYTES_UNDER_STRESS = 730
@@ -21,7 +22,7 @@ SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 def expected_particles(scene: Scene) -> int:
     """Particles at the start, and those that emitters add over the whole run."""
     duration = scene.frames / scene.simulation.fps
-    start = sum(_volume(fluid) / scene.spacing_of(fluid) ** 3 for fluid in scene.fluids)
+    start = sum(_particles(fluid, scene.spacing_of(fluid)) for fluid in scene.fluids)
     added = sum(
         emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
         for emitter in scene.emitters
@@ -75,7 +76,16 @@ def available() -> int:
     return 2**62
 
 
-def _volume(fluid: Fluid) -> float:
+def _particles(fluid: Fluid, spacing: float) -> float:
+    """How many particles a fluid starts with."""
+    if fluid.shape == "particles":
+        from viscoil.seed_files import seed_file
+
+        return len(seed_file(fluid.file).position)
+    return _volume(fluid) / spacing**3
+
+
+def _volume(fluid: LatticeFluid) -> float:
     match fluid.shape:
         case "box":
             return math.prod(fluid.size)

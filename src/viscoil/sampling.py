@@ -1,4 +1,4 @@
-"""Filling shapes with particles: a cubic lattice per body of fluid, and the start of a scene."""
+"""Filling shapes with particles: a cubic lattice or a file per body of fluid, and how a scene starts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +12,8 @@ from viscoil.colliders import ColliderSet, quaternions
 from viscoil.colliders.motion import turn
 from viscoil.errors import SceneError
 from viscoil.scene import Fluid, MeshFluid, Scene
+from viscoil.scene.shapes import LatticeFluid
+from viscoil.seed_files import seeded, spacing_note
 from viscoil.solid_mesh import SolidMesh, solid_mesh
 
 Float = NDArray[np.float64]
@@ -43,7 +45,15 @@ class Seeding:
     """What the user should know, one sentence each."""
 
 
-def lattice(fluid: Fluid, spacing: float) -> tuple[Float32, Float32]:
+def body(fluid: Fluid, spacing: float) -> tuple[Float32, Float32]:
+    """Positions (m) and velocities (m/s), both (n, 3), of the particles that a fluid starts with."""
+    if fluid.shape != "particles":
+        return lattice(fluid, spacing)
+    offset, velocity = seeded(fluid)
+    return (np.asarray(fluid.center) + offset).astype(np.float32), velocity.astype(np.float32)
+
+
+def lattice(fluid: LatticeFluid, spacing: float) -> tuple[Float32, Float32]:
     """Positions (m) and velocities (m/s), both (n, 3), of a cubic lattice that fills the shape.
 
     The lattice is centred in the shape and turned with it. A box of k spacings gets k particles,
@@ -68,7 +78,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
     if not scene.fluids and not scene.emitters:
         raise SceneError("the scene has no fluid: add a [[fluids]] or an [[emitters]] table")
     spacings = [scene.spacing_of(fluid) for fluid in scene.fluids]
-    bodies = [lattice(fluid, d) for fluid, d in zip(scene.fluids, spacings, strict=True)]
+    bodies = [body(fluid, d) for fluid, d in zip(scene.fluids, spacings, strict=True)]
     _reject_thin(scene, [len(position) for position, _ in bodies])
     _reject_overlaps(scene, [position for position, _ in bodies])
     positions = [_wrapped(position, scene) for position, _ in bodies]
@@ -88,7 +98,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
     )
 
 
-def _offsets(fluid: Fluid, spacing: float) -> Float:
+def _offsets(fluid: LatticeFluid, spacing: float) -> Float:
     """World-axis offsets (n, 3) of the lattice points from the centre of the shape."""
     count = float(np.prod(_extent(fluid))) / spacing**3
     if count > _MOST_PARTICLES:
@@ -102,7 +112,7 @@ def _offsets(fluid: Fluid, spacing: float) -> Float:
     return quaternions.rotate(turn(fluid.rotation), inside)
 
 
-def _middle(fluid: Fluid) -> Float:
+def _middle(fluid: LatticeFluid) -> Float:
     """Of the upright bounding box, seen from the centre; a mesh has its own origin."""
     return _solid_mesh(fluid).middle if fluid.shape == "mesh" else np.zeros(3)
 
@@ -111,7 +121,7 @@ def _solid_mesh(fluid: MeshFluid) -> SolidMesh:
     return solid_mesh(fluid.file, fluid.scale)
 
 
-def _extent(fluid: Fluid) -> tuple[float, float, float]:
+def _extent(fluid: LatticeFluid) -> tuple[float, float, float]:
     """Edge lengths (m) of the upright bounding box."""
     match fluid.shape:
         case "box":
@@ -128,7 +138,7 @@ def _extent(fluid: Fluid) -> tuple[float, float, float]:
             return float(x), float(y), float(z)
 
 
-def _curved_depth(fluid: Fluid, p: Float) -> Float:
+def _curved_depth(fluid: LatticeFluid, p: Float) -> Float:
     """How far (m) body points of the bounding box are inside the curved surface, if any."""
     from_axis = np.hypot(p[:, 0], p[:, 2])
     match fluid.shape:
@@ -156,8 +166,13 @@ def _sizes(scene: Scene, spacings: Sequence[float], kept: Sequence[NDArray[np.bo
 
 
 def _notes(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> list[str]:
-    """A sentence for each fluid that colliders cut into."""
-    return [
+    """A sentence for each fluid that colliders cut into, or whose file does not fit the spacing."""
+    files = [
+        spacing_note(fluid, scene.spacing_of(fluid))
+        for fluid in scene.fluids
+        if fluid.shape == "particles"
+    ]
+    return [note for note in files if note is not None] + [
         f"{_label(scene, i)}: {np.count_nonzero(~k)} of {len(k)} particles lie inside colliders "
         "and are left out"
         for i, k in enumerate(kept)
@@ -210,7 +225,12 @@ class _Body(NamedTuple):
         return self._replace(center=self.center + offset, points=self.points + offset)
 
     def depth(self, points: Float) -> Float:
-        """How far (m) world points are inside the shape at least; negative outside."""
+        """How far (m) world points are inside the shape at least; negative outside.
+
+        Particles of a file have no shape: other points are found too close to one of them, or not.
+        """
+        if self.fluid.shape == "particles":
+            return np.full(len(points), -np.inf)
         back = quaternions.conjugate(turn(self.fluid.rotation))
         p = quaternions.rotate(back, points - self.center)
         p = np.asarray(p)

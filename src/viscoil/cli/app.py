@@ -7,6 +7,7 @@ imported inside it, so that `viscoil --help` answers at once.
 from cyclopts import App
 
 from viscoil.cli.exporting import export
+from viscoil.cli.importing import import_
 from viscoil.cli.simulating import check, run
 from viscoil.cli.telling import materials, rheometer, scenes, schema
 
@@ -28,3 +29,4 @@ app = App(
 
 for command in (run, check, export, scenes, materials, rheometer, schema):
     app.command(command)
+app.command(import_, name="import")

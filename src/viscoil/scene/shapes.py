@@ -130,9 +130,24 @@ class MeshFluid(_FluidBase):
     """Size of the mesh in the scene over its size in the file."""
 
 
-Fluid = Annotated[
-    BoxFluid | SphereFluid | CylinderFluid | TorusFluid | MeshFluid, Field(discriminator="shape")
-]
+class ParticleFluid(_FluidBase):
+    """Particles of another program, or of an earlier run; each becomes one of ours."""
+
+    shape: Literal["particles"] = "particles"
+    """Kind of shape."""
+    file: MeshFile
+    """Particle file (.bgeo .bhclassic .ply .vtp .npz), relative to the scene file."""
+    center: Vec3 = ZERO
+    """Where the origin of the file is put, m."""
+    scale: Positive = 1.0
+    """Size of the body in the scene over its size in the file, also for velocities."""
+    velocities: Switch = True
+    """Whether particles start with the velocities of the file, if it has any, beside `velocity`."""
+
+
+LatticeFluid = BoxFluid | SphereFluid | CylinderFluid | TorusFluid | MeshFluid
+"""Fluids whose shape is filled with a lattice."""
+Fluid = Annotated[LatticeFluid | ParticleFluid, Field(discriminator="shape")]
 
 
 class _EmitterBase(Made):

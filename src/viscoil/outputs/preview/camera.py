@@ -17,6 +17,7 @@ from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
 from viscoil.memory import emitted_volume
 from viscoil.outputs.protocol import Array
+from viscoil.seed_files import seed_file
 from viscoil.vdb import read_vdb
 
 Vector = tuple[float, float, float]
@@ -159,8 +160,8 @@ def _half_size(spec: Any) -> Array:
         half = np.abs(np.subtract(spec.end, spec.start)) / 2 + spec.radius
     elif shape == "rectangle":
         half = np.full(3, max(spec.size) / 2)
-    elif shape == "mesh":
-        half = spec.scale * np.ptp(_mesh_bounds(spec.file), axis=0) / 2
+    elif shape in ("mesh", "particles"):
+        half = spec.scale * np.ptp(_bounds(spec), axis=0) / 2
     else:
         half = np.full(3, spec.radius)
     rotation = getattr(spec, "rotation", None)
@@ -169,10 +170,18 @@ def _half_size(spec: Any) -> Array:
 
 def _middle(spec: Any) -> Array:
     """Where the middle of a shape is, seen from its centre: for a mesh that is its file's origin."""
-    if spec.shape != "mesh":
+    if spec.shape not in ("mesh", "particles"):
         return np.zeros(3)
-    middle = spec.scale * _mesh_bounds(spec.file).mean(axis=0)
+    middle = spec.scale * _bounds(spec).mean(axis=0)
     return np.asarray(quaternions.rotate(turn(spec.rotation), middle))
+
+
+def _bounds(spec: Any) -> Array:
+    """(2, 3) Lowest and highest corner of what is in a file, in the unit of the file."""
+    if spec.shape == "mesh":
+        return _mesh_bounds(spec.file)
+    position = seed_file(spec.file).position
+    return np.stack([position.min(axis=0), position.max(axis=0)])
 
 
 @lru_cache

@@ -1,0 +1,56 @@
+"""Commands that take in scenes of other programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from viscoil.cli.arguments import Flag
+
+ScenePath = Annotated[Path, Parameter(name="scene", show_default=False)]
+
+
+def import_(
+    scene: ScenePath,
+    /,
+    *,
+    out: Path | None = None,
+    check: Flag = False,
+    overwrite: Flag = False,
+) -> None:
+    """Turn a scene of SPlisHSPlasH (.json) into a scene file, and list what is not carried over.
+
+    Parameters
+    ----------
+    scene
+        The JSON file; meshes and particle files are found from where it is.
+    out
+        Scene file to write (default: the scene's name with .toml, in this folder).
+    check
+        Only say what would be carried over; write nothing.
+    overwrite
+        Replace a scene file that is there already.
+    """
+    from viscoil.errors import SceneError
+    from viscoil.imported_geometry import FileGeometry
+    from viscoil.outputs.files import write_whole
+    from viscoil.scene import Scene
+    from viscoil.scene.importers.splishsplash import import_scene
+
+    target = out or Path(f"{scene.stem}.toml")
+    if target.exists() and not (check or overwrite):
+        raise SceneError(f"{target} is there already: name another with --out, or add --overwrite")
+    geometry = FileGeometry(target)
+    imported = import_scene(scene, geometry)
+    text = imported.to_toml()
+    Scene.from_toml(text, str(target))
+    for line in imported.lost:
+        print(f"not carried over: {line}")
+    if check:
+        print(f"{scene} can be imported: leave out --check to write {target}")
+        return
+    copies = geometry.write()
+    with write_whole(target) as file:
+        file.write(text.encode("utf-8"))
+    more = f", with {len(copies)} meshes in {copies[0].parent}" if copies else ""
+    print(f"{target} is written{more}: try `viscoil check {target}`, then `viscoil run {target}`")

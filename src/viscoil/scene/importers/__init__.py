@@ -1,0 +1,1 @@
+"""Scenes of other programs, read as scenes of ours."""
