@@ -25,6 +25,15 @@ def frame_number(path: Path) -> int | None:
     return int(digits) if digits.isdecimal() else None
 
 
+def broken_frames(folder: Path, last: int) -> list[int]:
+    """Frames from 0 to `last` that have no particle file, or one that is cut off.
+
+    An archive has its directory at its end, so a look there is enough, however large it is.
+    """
+    paths = ((number, folder / frame_name(number, ".npz")) for number in range(last + 1))
+    return [number for number, path in paths if not zipfile.is_zipfile(path)]
+
+
 class FramesOutput:
     """Writes the chosen channels of each frame, and its time (s), frame number and spacing (m).
 
