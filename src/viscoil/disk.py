@@ -34,8 +34,9 @@ def check(
     if needed <= free:
         return []
     return [
-        f"the run will write about {size_text(needed)} and the disk of {folder.path} has {size_text(free)} "
-        "left; if that runs out the run stops, keeps its last state, and goes on with --resume"
+        f"the run will write about {size_text(needed)} and the disk of {folder.path} has "
+        f"{size_text(free)} left; if that runs out the run stops, keeps its last state, "
+        "and goes on with --resume"
     ]
 
 
