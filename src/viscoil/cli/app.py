@@ -6,6 +6,7 @@ imported inside it, so that `viscoil --help` answers at once.
 
 from cyclopts import App
 
+from viscoil.cli.inspecting import info, plot, video
 from viscoil.cli.simulating import check, run
 from viscoil.cli.telling import materials, rheometer, scenes, schema
 
@@ -25,5 +26,5 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, scenes, materials, rheometer, schema):
+for command in (run, check, info, video, plot, scenes, materials, rheometer, schema):
     app.command(command)
