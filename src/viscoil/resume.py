@@ -159,16 +159,17 @@ def _choose(folder: RunFolder, scene: Scene, force: bool) -> tuple[Path | None, 
     if not broken:
         return (*newest, notes)
     earlier = [newest, *whole]
-    lost = [number for number in broken if number <= earlier[-1][1]]
-    again = broken[len(lost) :]
+    again = [] if force else [number for number in broken if number > earlier[-1][1]]
+    lost = [number for number in broken if number not in again]
     if lost:
-        notes.append(f"{_listed(lost)} cannot be brought back: no checkpoint is from before")
-    if not again or force:
+        why = "and left out (--force)" if force else "and lost: no checkpoint is from before"
+        notes.append(f"{_listed(lost)} missing or damaged {why}")
+    if not again:
         return (*newest, notes)
     place = next(place for place in earlier if place[1] < again[0])
     notes.append(
-        f"{_listed(again)} missing or damaged, so the run goes back from frame {newest[1]} to the "
-        f"checkpoint at frame {place[1]} and does them again"
+        f"{_listed(again)} missing or damaged: the run goes back from frame {newest[1]} to the "
+        f"checkpoint at frame {place[1]} to do it again"
     )
     return (*place, notes)
 

@@ -38,10 +38,12 @@ def draw(curves: Sequence[Curves], quantities: Sequence[str], path: Path) -> Non
     check_path(path)
     figure = _figure(curves, quantities)
     part = partial(path)
-    # without the date, equal curves give equal files
+    # without the date and with names that do not change, equal curves give equal files
     dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
     try:
-        with reporting(path):
+        from matplotlib import rc_context
+
+        with reporting(path), rc_context({"svg.hashsalt": "viscoil"}):
             figure.savefig(part, dpi=150, metadata=dated)
             os.replace(part, path)
     finally:
