@@ -195,7 +195,8 @@ class TestDivergence:
             run(scene, tmp_path / "out", quiet=True, make=make(diverge_at=5))
         assert str(caught.value) == (
             "the simulation diverged at step 5, t = 0.0555556 s (faster than sound): "
-            "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
+            "try a smaller simulation.max_time_step (or time_step), or more "
+            "solver.velocity_iterations; --resume --force goes on with that from the last good state"
         )
         assert state(tmp_path / "out") == "diverged"
 

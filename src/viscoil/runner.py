@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WHAT_TO_TRY = (
     "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
 )
+GOING_ON = "; --resume --force goes on with that from the last good state"
 
 
 class Simulation(Protocol):
@@ -95,7 +96,7 @@ def run(
     plan = checkpoints or CheckpointPlan()
     begin = time.monotonic()
     with FolderLock(path) as lock:
-        if path.is_dir():
+        if (path / "run.json").is_file():
             lock.take()
         start = find_start(
             path, scene, frames=frames, resume=resume, overwrite=overwrite, force=force
@@ -106,8 +107,7 @@ def run(
         )  # fmt: skip
         folder = RunFolder(path, plan.keep)
         lock.take()
-        now = simulation.snapshot()
-        room = disk.check(folder, start.scene, now, plan.keep, reclaimed=overwrite)
+        room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
         notes = [*start.notes, *simulation.notes, *room]
         _show([] if quiet else notes)
         _prepare(folder, simulation, overwrite)
@@ -115,12 +115,16 @@ def run(
         display = progress.choose(simulation.frame, start.scene.frames, quiet)
         with _closing(recorder, display), _stop_signals() as stopped:
             _drive(simulation, start.scene.frames, recorder, display, stopped)
-    particles = len(simulation.snapshot().channels["position"])
     seconds = time.monotonic() - begin
-    summary = Summary(path, simulation.frame, simulation.steps, particles, seconds)
+    summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
     print(final_line(scene.name, summary))
     _show([] if quiet else [what_next(path)], "")
     return summary
+
+
+def _count(simulation: Simulation) -> int:
+    """Particles that there are."""
+    return len(simulation.snapshot().channels["position"])
 
 
 def _show(sentences: Sequence[str], before: str = "note: ") -> None:
@@ -187,7 +191,8 @@ def _step(simulation: Simulation, recorder: Recorder, display: progress.Progress
     except DivergedError as error:
         if error.state_kept:
             recorder.checkpoint(simulation)
-        raise DivergedError(f"{error}: {WHAT_TO_TRY}", error.state_kept) from error
+        going_on = GOING_ON if error.state_kept else ""
+        raise DivergedError(f"{error}: {WHAT_TO_TRY}{going_on}", error.state_kept) from error
     _check_finite(stats)
     recorder.step(stats)
     if simulation.frame != frame:
