@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,23 @@ height = 48
 """
 # What is being written when a run is killed on sight, by the name of the unfinished file.
 SIGHTS = ("frames/.frame", "checkpoints/.step", "preview/.frame", ".video", ".stats", ".run")
+# The command line, killed as it is about to open, rename or remove a file for the n-th time.
+EXACTLY = """
+import os, signal, sys
+
+place, left = sys.argv[1], int(sys.argv[2])
+
+def hook(event, arguments):
+    global left
+    if event in ("open", "os.rename", "os.remove") and place in str(arguments[0]):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(hook)
+from viscoil.cli import main
+sys.exit(main(sys.argv[3:]))
+"""
 OPTIONS = ("--threads", "1", "--checkpoint-frames", "1", "--keep-checkpoints", "3", "--quiet")
 
 
@@ -76,11 +94,11 @@ def random_moment(chance: random.Random, length: float) -> Moment:
     return Moment(2 * length, chance.choice(SIGHTS), chance.choice((1, 1, 2, 3)), number)
 
 
-def start(folder: Path) -> "subprocess.Popen[str]":
+def start(folder: Path, program: Sequence[str] = ("-m", "viscoil.cli")) -> "subprocess.Popen[str]":
     """A run of the scene beside the folder, new or resumed."""
     scene = folder.with_name("drop.toml")
     scene.write_text(SCENE)
-    command = [sys.executable, "-m", "viscoil.cli", "run", str(scene), "--out", str(folder)]
+    command = [sys.executable, *program, "run", str(scene), "--out", str(folder)]
     return subprocess.Popen(
         [*command, "--resume", *OPTIONS],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
@@ -107,6 +125,13 @@ def kill(folder: Path, moment: Moment) -> bool:
     _, errors = process.communicate(timeout=300)
     assert process.returncode in (0, -moment.by, 128 + moment.by), errors
     return running and process.returncode != 0
+
+
+def kill_at(folder: Path, place: str, count: int = 1) -> None:
+    """Kills a run just before it touches a file, whose path has `place` in it, for the n-th time."""
+    process = start(folder, ("-c", EXACTLY, place, str(count)))
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGKILL, errors
 
 
 def is_readable(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes import ENVIRONMENT
-from killing import Moment, contents, finish, is_readable, kill
+from killing import contents, finish, is_readable, kill_at
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs to fork")
@@ -34,11 +34,14 @@ def test_a_run_may_end_at_any_event(tmp_path: Path) -> None:
 
 
 def test_a_real_run_is_killed_twice_and_resumed(tmp_path: Path) -> None:
-    """Frames, pictures, film, statistics, run.json and the last checkpoint, byte for byte."""
+    """Frames, pictures, film, statistics, run.json and the last checkpoint, byte for byte.
+
+    The second kill is in the middle of the film, whose encoder is left without its run.
+    """
     finish(tmp_path / "whole")
     out = tmp_path / "out"
-    for sight in ("checkpoints/.step", ".video"):
-        assert kill(out, Moment(seconds=120.0, sight=sight))
+    for place, count in (("checkpoints/.step", 4), ("preview/frame_000003.png", 1)):
+        kill_at(out, place, count)
         assert is_readable(out)
     finish(out)
     assert contents(out) == contents(tmp_path / "whole")

@@ -311,7 +311,7 @@ class TestResume:
         run(scene, tmp_path, quiet=True, make=make())
         head, a, b, rest = TEXT.replace("[[fluids]]", "[materials.][[fluids]]").split("[materials.")
         swapped = f"{head}[materials.{b}[materials.{a}{rest.removeprefix(']')}"
-        with pytest.raises(ResumeError, match="materials is b, a and was a, b; undo"):
+        with pytest.raises(ResumeError, match=r"materials is \[b, a\] and was \[a, b\]; undo"):
             run(Scene.from_toml(swapped), tmp_path, resume=True, make=make())
 
     @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"scene": 3}', '{"scene": "a ="}'])

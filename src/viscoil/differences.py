@@ -113,5 +113,5 @@ def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
