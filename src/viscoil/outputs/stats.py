@@ -59,9 +59,8 @@ def cut_back(path: Path | str, step: int) -> None:
     path = Path(path)
     if not path.exists():
         return
-    kept = [line for line, record in _records(path) if record["step"] <= step]
     with write_whole(path) as file:
-        file.writelines(kept)
+        file.writelines(line for line, record in _records(path) if record["step"] <= step)
 
 
 def _records(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
