@@ -12,6 +12,7 @@ import numpy as np
 
 import viscoil
 from viscoil.errors import DivergedError
+from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
 from viscoil.scene import Scene
 
@@ -31,8 +32,8 @@ class FakeSimulation:
         self.plan = plan
         self.notes: list[str] = plan.get("notes", [])
         if checkpoint is not None:
-            with np.load(checkpoint) as file:
-                self.steps, self.position = int(file["steps"]), file["position"]
+            saved = load_checkpoint(checkpoint)
+            self.steps, self.position = saved.metadata["steps"], saved.arrays["position"]
 
     @property
     def frame(self) -> int:
@@ -73,16 +74,22 @@ class FakeSimulation:
         return Snapshot(self.frame, self.time, channels, looks, [], self.spacing)
 
     def save(self, path: Path) -> None:
-        np.savez(path, steps=self.steps, position=self.position)
+        metadata = {"steps": self.steps, "frame": self.frame}
+        save_checkpoint(path, {"position": self.position}, metadata)
 
 
 def make(**plan: Any) -> Any:
     """What builds a fake that follows the plan."""
 
     def build(
-        scene: Scene, *, arch: str, threads: int | None, checkpoint: Path | None
+        scene: Scene,
+        *,
+        arch: str,
+        threads: int | None,
+        checkpoint: Path | None,
+        keep_settings: bool,
     ) -> FakeSimulation:
-        return FakeSimulation(scene, checkpoint=checkpoint, **plan)
+        return FakeSimulation(scene, checkpoint=checkpoint, keep_settings=keep_settings, **plan)
 
     return build
 

@@ -150,7 +150,7 @@ def test_fluid_inside_a_collider_is_left_out_and_said(scene: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = ran.stdout.splitlines()
     assert lines[0] == note
-    assert lines[-1].startswith("drop: 1 frames, ") and " 100 particles" in lines[-1]
+    assert lines[-2].startswith("drop: 1 frames, ") and " 100 particles" in lines[-2]
 
 
 def test_all_fluid_inside_colliders(scene: Path) -> None:
@@ -183,8 +183,12 @@ def test_a_file_where_the_folder_should_be(scene: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [("ro", "choose another folder with --out"), ("size=16k", "the disk is full, so ")],
-    ids=["unwritable", "full"],
+    [
+        ("ro", "choose another folder with --out"),
+        ("size=16k", "has 16.0 KiB left and a single state of the run takes 16.6 KiB"),
+        ("size=32k", "the disk is full, so "),
+    ],
+    ids=["unwritable", "tiny", "full"],
 )
 def test_an_output_folder_that_takes_nothing(scene: Path, options: str, words: str) -> None:
     """On a file system of its own, where the system lets us mount one."""

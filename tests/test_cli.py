@@ -50,7 +50,7 @@ def test_help_names_every_command_and_answers_at_once() -> None:
     done = viscoil("--help")
     after = os.times()
     assert done.returncode == 0
-    for command in ("run", "check", "scenes", "materials", "schema"):
+    for command in ("run", "check", "info", "video", "plot", "scenes", "materials", "schema"):
         assert f"│ {command} " in done.stdout
     # 0.2 s of work; counted so, and not by the clock, because the machine is busy with tests
     assert after.children_user - before.children_user < 0.5
@@ -59,6 +59,8 @@ def test_help_names_every_command_and_answers_at_once() -> None:
 def test_run_help_names_every_option() -> None:
     page = viscoil("run", "--help").stdout
     for option in ("--set", "--frames", "--out", "--threads", "--arch", "--resume", "--quiet"):
+        assert option in page
+    for option in ("--until", "--force", "--checkpoint-seconds", "--checkpoint-frames"):
         assert option in page
 
 
@@ -118,12 +120,22 @@ class TestCheck:
         (["run", "honey", "--frames", "0"], "--frames"),
         (["run", "honey", "--threads", "0"], "--threads"),
         (["run", "honey", "--arch", "gpu"], "--arch"),
+        (["run", "honey", "--checkpoint-seconds", "0"], "--checkpoint-seconds"),
+        (["run", "honey", "--checkpoint-frames", "0"], "--checkpoint-frames"),
+        (["run", "honey", "--keep-checkpoints", "1"], "--keep-checkpoints"),
+        (["video", "runs/a", "--fps", "0"], "--fps"),
         (["check", "honey", "extra"], "extra"),
     ],
 )
 def test_wrong_usage(arguments: list[str], words: str) -> None:
     (line,) = error_lines(viscoil(*arguments), 2)
     assert words in line
+
+
+@pytest.mark.parametrize("until", ["soon", "1.5", "0"])
+def test_an_end_that_is_none(until: str) -> None:
+    (line,) = error_lines(viscoil("run", "honey", "--until", until), 1)
+    assert line.startswith(f"--until {until} ")
 
 
 def test_scenes_lists_names_and_descriptions() -> None:

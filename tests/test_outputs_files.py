@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from viscoil.errors import ResumeError, RunError
-from viscoil.outputs.checkpoints import CheckpointStore, load_checkpoint, save_checkpoint
+from viscoil.outputs.checkpoints import (
+    CheckpointStore,
+    load_checkpoint,
+    read_metadata,
+    save_checkpoint,
+    thinned,
+)
 from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import FramesOutput, read_frame
 from viscoil.outputs.png import PngError, decode_png, encode_png, read_png, write_png
@@ -147,23 +153,60 @@ def test_other_files_are_no_checkpoints(tmp_path):
         load_checkpoint(tmp_path / "none.npz")
 
 
+def test_metadata_alone_is_read_from_whole_checkpoints_only(tmp_path):
+    path = tmp_path / "step_000000001.npz"
+    save_checkpoint(path, ARRAYS, {"step": 1})
+    assert read_metadata(path) == {"step": 1}
+    data = bytearray(path.read_bytes())
+    data[2000] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ResumeError, match="damaged"):
+        read_metadata(path)
+
+
 def test_the_store_keeps_the_latest(tmp_path):
     store = CheckpointStore(tmp_path / "checkpoints", keep=2)
-    with pytest.raises(ResumeError, match="no checkpoint"):
-        store.load_latest()
+    store.make_folder()
     for step in (5, 9, 10, 100):
-        store.save(step, ARRAYS, {"step": step})
+        save_checkpoint(store.path(step), ARRAYS, {"step": step})
+        store.thin()
     assert [p.name for p in store.all()] == ["step_000000010.npz", "step_000000100.npz"]
-    assert store.load_latest().metadata == {"step": 100}
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=60), st.integers(2, 9))
+def test_thinning_keeps_the_last_two_and_a_bounded_number(gaps, keep):
+    """Whatever the steps between checkpoints, and they are thinned one by one as in a run."""
+    steps = [sum(gaps[: k + 1]) for k in range(len(gaps))]
+    kept: list[int] = []
+    for step in steps:
+        kept = thinned([*kept, step], keep)
+    assert len(kept) == min(keep, len(steps))
+    assert kept[-2:] == steps[-2:]
+    assert kept == sorted(set(kept)) and set(kept) <= set(steps)
+
+
+@given(st.integers(1, 400), st.integers(3, 9))
+def test_thinned_checkpoints_are_spread_over_the_run(count, keep):
+    """At equal intervals, no gap is longer than twice that of the best spacing.
+
+    The spread ones are keep - 2; the gap that is closed is always the shortest pair, so none can
+    grow past twice the mean of the pairs, (count - 1) / (keep - 1) each.
+    """
+    kept: list[int] = []
+    for step in range(1, count + 1):
+        kept = thinned([*kept, step], keep)
+    longest = max(b - a for a, b in zip([0, *kept], kept, strict=False))
+    assert longest <= max(1, 2 * count / (keep - 1))
 
 
 def test_a_full_disk_keeps_the_earlier_checkpoints(tmp_path, monkeypatch):
-    store = CheckpointStore(tmp_path, keep=1)
-    store.save(1, ARRAYS, {"step": 1})
+    store = CheckpointStore(tmp_path, keep=2)
+    save_checkpoint(store.path(1), ARRAYS, {"step": 1})
     fill_disk(monkeypatch)
     with pytest.raises(RunError, match="disk is full"):
-        store.save(2, ARRAYS, {"step": 2})
-    assert store.load_latest().metadata == {"step": 1}
+        save_checkpoint(store.path(2), ARRAYS, {"step": 2})
+    assert [p.name for p in store.all()] == ["step_000000001.npz"]
+    assert read_metadata(store.path(1)) == {"step": 1}
 
 
 # Frames
@@ -277,15 +320,18 @@ def test_cut_back_removes_later_frames(tmp_path):
 
 
 def test_clear_removes_only_our_files(tmp_path):
+    """And keeps run.json until that of the next run replaces it."""
     folder = RunFolder(tmp_path)
     fill(folder, range(2))
-    folder.checkpoints.save(1, ARRAYS, {})
+    folder.checkpoints.make_folder()
+    save_checkpoint(folder.checkpoints.path(1), ARRAYS, {})
+    (folder.frames / ".frame_000002.part.npz").write_bytes(b"half")
     folder.write_run("", "cpu", 1)
     (folder.frames / "frame_notes.npz").write_text("mine")
     (tmp_path / "notes.txt").write_text("mine")
     folder.clear()
     left = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
-    assert left == ["frames/frame_notes.npz", "notes.txt"]
+    assert left == ["frames/frame_notes.npz", "notes.txt", "run.json"]
 
 
 # PNG

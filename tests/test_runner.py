@@ -13,6 +13,7 @@ import pytest
 from fakes import ENVIRONMENT, FakeSimulation, make
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
+from viscoil.recording import CheckpointPlan
 from viscoil.runner import run
 from viscoil.scene import Scene
 
@@ -86,8 +87,24 @@ def test_plain_lines_where_there_is_no_terminal(
 ) -> None:
     run(scene, tmp_path / "out", make=make())
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert lines[1] == ("frame 2/4  5 particles  density error 1.0e-03  step 11.11 ms  left 0:00")
+
+
+def test_a_run_ends_with_what_to_do_next(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    run(scene, out, make=make())
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"next: viscoil mesh {out} (surfaces), viscoil render {out} (pictures), "
+        f"viscoil export {out} (other programs)"
+    )
+    (out / "video.mp4").touch()
+    run(scene, out, resume=True, make=make())
+    assert (
+        capsys.readouterr().out.splitlines()[-1].startswith(f"see the film {out}/video.mp4; next")
+    )
 
 
 def test_default_folder(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +116,21 @@ def test_frames_replace_what_the_scene_says(scene: Scene, tmp_path: Path) -> Non
     assert run(scene, tmp_path / "out", frames=2, quiet=True, make=make()).frames == 2
 
 
-def test_the_last_two_checkpoints_are_kept(scene: Scene, tmp_path: Path) -> None:
-    run(scene, tmp_path / "out", checkpoint_seconds=0, quiet=True, make=make())
-    assert checkpoints(tmp_path / "out") == [11, 12]
+@pytest.mark.parametrize(
+    ("plan", "steps"),
+    [
+        (CheckpointPlan(seconds=0, keep=2), [11, 12]),
+        (CheckpointPlan(seconds=0, keep=5), [4, 6, 9, 11, 12]),
+        (CheckpointPlan(frames=1), [3, 6, 9, 12]),
+        (CheckpointPlan(frames=3), [9, 12]),
+        (CheckpointPlan(), [12]),
+    ],
+)
+def test_checkpoints_are_kept_by_plan(
+    scene: Scene, tmp_path: Path, plan: CheckpointPlan, steps: list[int]
+) -> None:
+    run(scene, tmp_path / "out", checkpoints=plan, quiet=True, make=make())
+    assert checkpoints(tmp_path / "out") == steps
 
 
 def test_no_checkpoint_before_it_is_time(scene: Scene, tmp_path: Path) -> None:
@@ -152,7 +181,7 @@ class TestStopping:
         run(scene, tmp_path / "whole", quiet=True, make=make())
         out = tmp_path / "out"
         with pytest.raises(DivergedError):
-            run(scene, out, quiet=True, checkpoint_seconds=0, make=make(nan_at=11))
+            run(scene, out, quiet=True, checkpoints=CheckpointPlan(seconds=0), make=make(nan_at=11))
         for step in checkpoints(out)[1:]:
             (out / "checkpoints" / f"step_{step:09}.npz").unlink()
         run(scene, out, resume=True, quiet=True, make=make())
@@ -166,7 +195,8 @@ class TestDivergence:
             run(scene, tmp_path / "out", quiet=True, make=make(diverge_at=5))
         assert str(caught.value) == (
             "the simulation diverged at step 5, t = 0.0555556 s (faster than sound): "
-            "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
+            "try a smaller simulation.max_time_step (or time_step), or more "
+            "solver.velocity_iterations; --resume --force goes on with that from the last good state"
         )
         assert state(tmp_path / "out") == "diverged"
 
@@ -227,10 +257,26 @@ class TestFolders:
 
 
 class TestResume:
-    def test_nothing_to_resume(self, scene: Scene, tmp_path: Path) -> None:
-        with pytest.raises(ResumeError, match="holds no run to resume: leave out --resume"):
-            run(scene, tmp_path / "out", resume=True, make=make())
-        assert not (tmp_path / "out").exists()
+    def test_nothing_to_resume_starts_from_the_beginning(
+        self, scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """So that one command, given again and again, brings a run through any number of kills."""
+        run(scene, tmp_path / "out", resume=True, make=make())
+        assert capsys.readouterr().out.splitlines()[0] == (
+            f"note: there is no run in {tmp_path / 'out'} to resume: it starts from the beginning"
+        )
+        assert stat_steps(tmp_path / "out") == list(range(1, 13))
+
+    def test_nothing_to_resume_among_files_of_others(self, scene: Scene, tmp_path: Path) -> None:
+        (tmp_path / "thesis.txt").write_text("years of work")
+        with pytest.raises(RunError, match="has files that are not of a run"):
+            run(scene, tmp_path, resume=True, make=make())
+
+    def test_what_a_start_leaves_that_was_killed(self, scene: Scene, tmp_path: Path) -> None:
+        (tmp_path / ".lock").touch()
+        (tmp_path / ".run.part.json").write_text("{")
+        run(scene, tmp_path, quiet=True, make=make())
+        assert not (tmp_path / ".run.part.json").exists()
 
     def test_a_longer_run(self, scene: Scene, tmp_path: Path) -> None:
         run(scene, tmp_path / "whole", frames=6, quiet=True, make=make())
@@ -256,15 +302,16 @@ class TestResume:
         with pytest.raises(ResumeError) as caught:
             run(Scene.from_toml(text), tmp_path, resume=True, make=make())
         assert str(caught.value) == (
-            f"the scene differs from the one in {tmp_path} in fluids.0.radius, "
-            "materials.b.density: undo that, or start anew with --overwrite or another --out"
+            f"the scene differs from the one in {tmp_path}: fluids.0.radius is 2.0 and was 1.0, "
+            "materials.b.density is 3.0 and was 2.0; undo that, go on with the change with "
+            "--force, or start anew with --overwrite or another --out"
         )
 
     def test_the_order_of_materials_counts(self, scene: Scene, tmp_path: Path) -> None:
         run(scene, tmp_path, quiet=True, make=make())
         head, a, b, rest = TEXT.replace("[[fluids]]", "[materials.][[fluids]]").split("[materials.")
         swapped = f"{head}[materials.{b}[materials.{a}{rest.removeprefix(']')}"
-        with pytest.raises(ResumeError, match=r"differs .* in materials: undo"):
+        with pytest.raises(ResumeError, match=r"materials is \[b, a\] and was \[a, b\]; undo"):
             run(Scene.from_toml(swapped), tmp_path, resume=True, make=make())
 
     @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"scene": 3}', '{"scene": "a ="}'])

@@ -174,6 +174,24 @@ def test_a_resumed_run_keeps_what_the_user_changed(tmp_path: Path) -> None:
     assert resumed.snapshot().materials == whole.snapshot().materials
 
 
+def test_a_resumed_run_may_take_what_the_scene_says_now(tmp_path: Path) -> None:
+    """Another scene changes gravity and a material from the checkpoint on, and nothing else."""
+    whole = Simulation(busy())
+    for _ in range(3):
+        whole.step()
+    whole.save(tmp_path / "state.npz")
+    data = busy().to_dict()
+    data["simulation"]["gravity"] = (0.0, 3.0, 0.0)
+    data["materials"]["paste"]["density"] = 1234.0
+    other = Scene.model_validate(data)
+    resumed = Simulation(other, checkpoint=tmp_path / "state.npz", keep_settings=False)
+    assert resumed.gravity == (0.0, 3.0, 0.0)
+    assert resumed.material("paste").density == 1234.0
+    assert state(resumed) == state(whole)
+    kept = Simulation(other, checkpoint=tmp_path / "state.npz")
+    assert (kept.gravity, kept.material("paste")) == (whole.gravity, whole.material("paste"))
+
+
 def test_a_checkpoint_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
     np.savez(path, position=np.zeros((2, 3)))

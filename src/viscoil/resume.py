@@ -1,76 +1,215 @@
 """Whether a folder may take a run, and from where a run in it can go on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import ResumeError, RunError
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.differences import changes, misfit, sentence
+from viscoil.errors import ResumeError, RunError, SceneError
+from viscoil.named_files import changed_files, fingerprints, same_files
+from viscoil.outputs.checkpoints import DamagedCheckpoint, read_metadata, step_number
+from viscoil.outputs.files import is_partial
+from viscoil.outputs.frames import broken_frames
+from viscoil.outputs.lock import LOCK_NAME
+from viscoil.outputs.run_folder import RunFolder, versions
 from viscoil.scene import Scene
-from viscoil.scene._toml import tomllib
 
-# A longer or shorter run of the same scene may be resumed; nothing else may differ.
-FREE_KEYS = ("simulation.duration", "simulation.frames")
+ANEW = "start anew with --overwrite or another --out"
 
 
-def check_folder(folder: Path, scene: Scene, *, resume: bool, overwrite: bool) -> Path | None:
-    """Make sure the folder may be written to; the checkpoint to go on from, if any."""
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins, and what run.json has to say about its past."""
+
+    scene: Scene
+    """As long as it was asked to be."""
+    files: Mapping[str, str]
+    """Fingerprints of the files that the scene names."""
+    own_frames: int
+    """Frames that the scene itself asks for, whatever the command says."""
+    checkpoint: Path | None = None
+    forced: Sequence[Mapping[str, Any]] = ()
+    """Changes of the scene on the way: after which step, and of which keys."""
+    notes: Sequence[str] = field(default_factory=list)
+
+    @property
+    def keep_settings(self) -> bool:
+        """Whether materials and gravity in the checkpoint are newer than those of the scene."""
+        if self.checkpoint is None or not self.forced:
+            return True
+        return step_number(self.checkpoint) > int(self.forced[-1]["step"])
+
+    def record(self) -> dict[str, Any]:
+        """What run.json keeps for the next resume."""
+        return {
+            "scene_frames": self.own_frames,
+            "files": dict(self.files),
+            "forced": list(self.forced),
+        }
+
+
+def find_start(
+    folder: Path,
+    scene: Scene,
+    *,
+    frames: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    force: bool = False,
+) -> Start:
+    """Make sure the folder may be written to, and find where the run begins.
+
+    `frames` is how long the command wants the run to be, if it says so. Nothing is changed yet.
+    """
     if resume and overwrite:
         raise RunError("--resume and --overwrite exclude each other: give one of them")
+    if force and not resume:
+        raise RunError("--force works with --resume only: add it, or leave out --force")
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder} is a file: give another folder with --out")
-    if resume:
-        return _resume_point(folder, scene)
-    if not folder.exists() or not any(folder.iterdir()):
-        return None
-    if not (folder / "run.json").is_file():
+    has_run = (folder / "run.json").is_file()
+    if not has_run and _has_files(folder):
         raise RunError(
             f"{folder} has files that are not of a run: give an empty or new folder with --out"
         )
-    if not overwrite:
+    if has_run and resume:
+        return _resumed(RunFolder(folder), scene, frames, force)
+    if has_run and not overwrite:
         raise RunError(
             f"{folder} holds a run already: go on with --resume, replace it with --overwrite, "
             "or give another folder with --out"
         )
-    return None
+    nothing = [f"there is no run in {folder} to resume: it starts from the beginning"]
+    return Start(
+        scene if frames is None else scene.with_frames(frames),
+        fingerprints(scene),
+        scene.frames,
+        notes=nothing if resume else [],
+    )
 
 
-def _resume_point(path: Path, scene: Scene) -> Path | None:
-    if not (path / "run.json").is_file():  # before RunFolder, which would make the folder
-        raise ResumeError(f"{path} holds no run to resume: leave out --resume")
-    folder = RunFolder(path)
-    try:
-        before = _comparable(folder.read_run()["scene"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ResumeError(f"{folder.run} is damaged: start anew with --overwrite") from None
-    changed = changed_keys(before, _comparable(scene.to_toml()))
-    if changed:
+def _has_files(folder: Path) -> bool:
+    """Whether there is anything but what a run leaves that was killed as it began."""
+    found = folder.iterdir() if folder.exists() else ()
+    return any(path.name != LOCK_NAME and not is_partial(path) for path in found)
+
+
+def _resumed(folder: RunFolder, scene: Scene, frames: int | None, force: bool) -> Start:
+    record = folder.read_run()
+    files = fingerprints(scene)
+    found = _differences(folder, record, scene, files)
+    if found and not force:
         raise ResumeError(
-            f"the scene differs from the one in {path} in {', '.join(changed)}: undo that, "
-            "or start anew with --overwrite or another --out"
+            f"the scene differs from the one in {folder.path}: {sentence(found)}; undo that, go on "
+            f"with the change with --force, or {ANEW}"
         )
-    return folder.checkpoints.latest()
+    checkpoint, frame, notes = _choose(folder, scene, force)
+    forced = [*record.get("forced", [])]
+    if found:
+        _check_fit(folder, record, scene, found)
+        notes.append(f"the run goes on with changes: {sentence(found)}")
+        step = step_number(checkpoint) if checkpoint else 0
+        forced.append({"step": step, "changes": found})
+    notes += _other_versions(record)
+    length = _length(record, scene, frames)
+    if length < frame:
+        notes.append(f"the run is at frame {frame} already, past {length}: nothing is removed")
+    length = max(length, frame)
+    lasting = scene if length == scene.frames else scene.with_frames(length)
+    return Start(lasting, files, scene.frames, checkpoint, forced, notes)
 
 
-def changed_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Dotted keys whose values differ, but for the length of the run."""
-    keys = sorted(before.keys() | after.keys())
-    return [k for k in keys if k not in FREE_KEYS and before.get(k) != after.get(k)]
+def _differences(
+    folder: RunFolder, record: Mapping[str, Any], scene: Scene, files: Mapping[str, str]
+) -> list[str]:
+    before = record.get("files", {})
+    try:
+        found = changes(record["scene"], scene.to_toml(), same_files(before, files))
+        changed = changed_files(before, files)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResumeError(f"{folder.run} is damaged: {ANEW}") from None
+    files_too = [f"mesh file {name} has changed since the run began" for name in changed]
+    return [*map(str, found), *files_too]
 
 
-def _comparable(text: str) -> dict[str, Any]:
-    """Dotted keys and their values; the order of the materials counts, for particles number it."""
-    data = tomllib.loads(text)
-    return {**_flat(data), "materials": list(data.get("materials", {}))}
+def _check_fit(
+    folder: RunFolder, record: Mapping[str, Any], scene: Scene, found: Sequence[str]
+) -> None:
+    try:
+        reason = misfit(Scene.from_toml(record["scene"]), scene)
+    except SceneError:
+        reason = "its scene is of another version"
+    if reason is not None:
+        raise ResumeError(
+            f"the state in {folder.path} does not fit the changed scene ({sentence(found)}), "
+            f"with --force or without: {reason}; undo the change, or {ANEW}"
+        )
 
 
-def _flat(data: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted keys; lists of plain values are values."""
-    if isinstance(data, list) and data and isinstance(data[0], dict):
-        data = {str(i): item for i, item in enumerate(data)}
-    if not isinstance(data, dict):
-        return {prefix: data}
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
-    return flat
+def _choose(folder: RunFolder, scene: Scene, force: bool) -> tuple[Path | None, int, list[str]]:
+    """The checkpoint to go on from, its last frame, and what the user should know of the choice."""
+    notes: list[str] = []
+    whole = _whole(folder, notes)
+    newest = next(whole, None)
+    if newest is None:
+        return None, 0, notes
+    wanted = any(output.type == "frames" for output in scene.outputs)
+    broken = broken_frames(folder.frames, newest[1]) if wanted else []
+    if not broken:
+        return (*newest, notes)
+    earlier = [newest, *whole]
+    again = [] if force else [number for number in broken if number > earlier[-1][1]]
+    lost = [number for number in broken if number not in again]
+    if lost:
+        why = "and left out (--force)" if force else "and lost: no checkpoint is from before"
+        notes.append(f"{_listed(lost)} missing or damaged {why}")
+    if not again:
+        return (*newest, notes)
+    place = next(place for place in earlier if place[1] < again[0])
+    notes.append(
+        f"{_listed(again)} missing or damaged: the run goes back from frame {newest[1]} to the "
+        f"checkpoint at frame {place[1]} to do it again"
+    )
+    return (*place, notes)
+
+
+def _whole(folder: RunFolder, notes: list[str]) -> Iterator[tuple[Path, int]]:
+    """Checkpoints that can be read and their last frames, the newest first."""
+    for path in reversed(folder.checkpoints.all()):
+        try:
+            yield path, int(read_metadata(path)["frame"])
+        except DamagedCheckpoint:
+            notes.append(f"the checkpoint {path} is damaged, so the one before it is taken")
+        except (KeyError, TypeError, ValueError):
+            raise ResumeError(f"{path} was written by another version: {ANEW}") from None
+
+
+def _listed(frames: Sequence[int]) -> str:
+    """The frames, and the verb that goes with them."""
+    shown = ", ".join(map(str, frames[:5])) + (" and more" if len(frames) > 5 else "")
+    return f"frame {shown} is" if len(frames) == 1 else f"frames {shown} are"
+
+
+def _length(record: Mapping[str, Any], scene: Scene, frames: int | None) -> int:
+    """Frames to simulate: as the command says, as the scene newly says, or as it was to be."""
+    if frames is not None:
+        return frames
+    if record.get("scene_frames") != scene.frames:
+        return scene.frames
+    try:
+        return Scene.from_toml(record["scene"]).frames
+    except SceneError:
+        return scene.frames
+
+
+def _other_versions(record: Mapping[str, Any]) -> list[str]:
+    before, now = record.get("versions", {}), versions()
+    other = [
+        f"{name} {before[name]} (now {now[name]})"
+        for name in ("viscoil", "quadrants")
+        if name in before and before[name] != now.get(name)
+    ]
+    if not other:
+        return []
+    return [f"the run began with {' and '.join(other)}: it may go on to other bits"]

@@ -64,7 +64,13 @@ class Simulation:
         arch: str = "cpu",
         threads: int | None = None,
         checkpoint: Path | str | None = None,
+        keep_settings: bool = True,
     ) -> None:
+        """Starts the scene, or goes on from a checkpoint of it.
+
+        Gravity and materials may have been changed on the way: with `keep_settings` they are those
+        of the checkpoint, and else those of the scene.
+        """
         memory.check(scene)
         compute.initialize(arch, threads)
         self.scene = scene
@@ -103,11 +109,11 @@ class Simulation:
         self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
-        self.particles = self._restore(checkpoint) if checkpoint else self._seed()
+        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._seed()
+        """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         if not checkpoint and any(fluid.relax for fluid in scene.fluids):
             self._relax()
         memory.give_back()  # what seeding took
-        """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         self._note_capillary_waves()
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -438,14 +444,15 @@ class Simulation:
         self.particles = particles
         return particles
 
-    def _restore(self, path: Path | str) -> Particles:
+    def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
         saved = load_checkpoint(path)
         try:
-            x, y, z = saved.metadata["gravity"]
-            self.gravity = (x, y, z)
-            self._materials = Materials(
-                [Material.model_validate(table) for table in saved.metadata["materials"]]
-            )
+            if keep_settings:
+                x, y, z = saved.metadata["gravity"]
+                self.gravity = (x, y, z)
+                self._materials = Materials(
+                    [Material.model_validate(table) for table in saved.metadata["materials"]]
+                )
             return self._load_state(saved.arrays, saved.metadata)
         except (KeyError, ValueError) as error:
             raise ResumeError(f"{path} lacks {error}: it was written by another version") from error

@@ -8,6 +8,7 @@ from cyclopts import App
 
 from viscoil.cli.exporting import export
 from viscoil.cli.importing import import_
+from viscoil.cli.inspecting import info, plot, video
 from viscoil.cli.simulating import check, run
 from viscoil.cli.telling import materials, rheometer, scenes, schema
 
@@ -27,6 +28,6 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, export, scenes, materials, rheometer, schema):
+for command in (run, check, info, export, video, plot, scenes, materials, rheometer, schema):
     app.command(command)
 app.command(import_, name="import")

@@ -8,6 +8,7 @@ from cyclopts.validators import Number
 
 Arch = Literal["cpu", "cuda", "metal", "vulkan", "amdgpu"]
 Count = Annotated[int, Parameter(validator=Number(gte=1))]
+AtLeastTwo = Annotated[int, Parameter(validator=Number(gte=2))]
 Size = Annotated[float, Parameter(validator=Number(gt=0))]
 Overrides = Annotated[list[str], Parameter(name="--set", negative="")]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from viscoil.cli.arguments import Arch, Count, Flag, Overrides, SceneName
+from viscoil.cli.arguments import Arch, AtLeastTwo, Count, Flag, Overrides, SceneName, Size
 
 
 def run(
@@ -11,11 +11,16 @@ def run(
     *,
     overrides: Overrides | None = None,
     frames: Count | None = None,
+    until: str | None = None,
     out: Path | None = None,
     threads: Count | None = None,
     arch: Arch = "cpu",
     resume: Flag = False,
+    force: Flag = False,
     overwrite: Flag = False,
+    checkpoint_seconds: Size = 30.0,
+    checkpoint_frames: Count | None = None,
+    keep_checkpoints: AtLeastTwo = 5,
     quiet: Flag = False,
 ) -> None:
     """Simulate a scene and write its frames, pictures and film.
@@ -28,6 +33,8 @@ def run(
         Change a value of the scene, such as --set simulation.spacing=0.01 (repeatable).
     frames
         Simulate this many frames instead of what the scene says.
+    until
+        Simulate until this time or frame instead, such as 3.5s, 2min or 105.
     out
         Folder to write to (default: runs/NAME).
     threads
@@ -35,21 +42,34 @@ def run(
     arch
         What computes.
     resume
-        Go on from the last checkpoint in the folder.
+        Go on from the last checkpoint in the folder, to the same bits.
+    force
+        Resume although the scene has changed or frames are missing, where the state still fits.
     overwrite
         Replace a run that is in the folder already.
+    checkpoint_seconds
+        Save the state after so many seconds of work, and when the run ends.
+    checkpoint_frames
+        Save the state after so many frames as well.
+    keep_checkpoints
+        Number of saved states that stay: the last two, and others spread over the run.
     quiet
         Print only the final line.
     """
     from viscoil import runner
+    from viscoil.recording import CheckpointPlan
     from viscoil.scene import Scene
+    from viscoil.until import asked_frames
 
+    loaded = Scene.load(scene, overrides or ())
     runner.run(
-        Scene.load(scene, overrides or ()),
+        loaded,
         out,
-        frames=frames,
+        frames=asked_frames(frames, until, loaded.simulation.fps),
         resume=resume,
         overwrite=overwrite,
+        force=force,
+        checkpoints=CheckpointPlan(checkpoint_seconds, checkpoint_frames, keep_checkpoints),
         quiet=quiet,
         arch=arch,
         threads=threads,

@@ -109,7 +109,7 @@ def read_sequence(folder_or_pattern: str | PathLike[str]) -> MeshSequence:
         raise MeshError(
             printable(f"mesh sequence {given}: there is no mesh file: check the folder or pattern")
         )
-    return MeshSequence(sorted(files, key=_natural))
+    return MeshSequence(sorted(files, key=natural_order))
 
 
 def _meshes_in(folder: Path) -> list[Path]:
@@ -123,7 +123,7 @@ def _meshes_in(folder: Path) -> list[Path]:
         ) from None
 
 
-def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Runs of digits compare as numbers, everything else as text."""
+def natural_order(file: Path) -> tuple[list[tuple[int, str]], str]:
+    """What files are sorted by: runs of digits compare as numbers, everything else as text."""
     parts = _DIGITS.split(file.name)
     return [(int(p), "") if p.isdecimal() else (-1, p) for p in parts], str(file)

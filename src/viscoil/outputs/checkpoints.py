@@ -6,7 +6,9 @@ in an array called `metadata`.
 
 import json
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,18 @@ from typing import Any
 import numpy as np
 
 from viscoil.errors import ResumeError
-from viscoil.outputs.files import PARTIAL, reporting, write_whole
+from viscoil.outputs.files import reporting, write_whole
 from viscoil.outputs.protocol import Array
 
 FORMAT = "viscoil checkpoint"
 VERSION = 1
 METADATA = "metadata"
+KEEP = 5  # checkpoints that stay in a run folder
+LAST = 2  # of them, that are the newest: one to go on from, one in case that it is damaged
+
+
+class DamagedCheckpoint(ResumeError):
+    """A checkpoint that is not whole; the one before it may be."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +56,29 @@ def save_checkpoint(
 def load_checkpoint(path: Path | str) -> Checkpoint:
     """Reads a checkpoint back, or raises ResumeError that says what is wrong with it."""
     path = Path(path)
-    if not path.is_file():
-        raise ResumeError(f"there is no checkpoint {path}: start the run anew")
-    arrays = _read(path)
+    with _opened(path) as file:
+        arrays = {name: file[name] for name in file.files}
+        return Checkpoint(arrays, _metadata(path, arrays.pop(METADATA, None)))
+
+
+def read_metadata(path: Path | str, check: bool = True) -> dict[str, Any]:
+    """The metadata of a checkpoint; with `check` every byte of the file is read, but not kept.
+
+    Raises ResumeError, as `load_checkpoint` does.
+    """
+    path = Path(path)
+    with _opened(path) as file:
+        metadata = _metadata(path, file[METADATA] if METADATA in file.files else None)
+        if check and file.zip.testzip() is not None:  # by the archive's checksums
+            raise zipfile.BadZipFile
+        return metadata
+
+
+def _metadata(path: Path, packed: Array | None) -> dict[str, Any]:
     try:
-        header = json.loads(arrays.pop(METADATA).tobytes())
+        header = json.loads(b"" if packed is None else packed.tobytes())
         kind, version = header["format"], header["version"]
-        metadata = header["metadata"]
+        metadata: dict[str, Any] = header["metadata"]
     except (KeyError, ValueError, TypeError) as error:
         raise ResumeError(f"{path} is not a checkpoint of Viscoil: remove it") from error
     if (kind, version) != (FORMAT, VERSION):
@@ -62,29 +86,46 @@ def load_checkpoint(path: Path | str) -> Checkpoint:
             f"{path} was written in another format ({kind} {version}, here {FORMAT} {VERSION}): "
             "go on with the version of Viscoil that wrote it, or start anew"
         )
-    return Checkpoint(arrays, metadata)
+    return metadata
 
 
-def _read(path: Path) -> dict[str, Array]:
-    """All arrays of a file; the archive's checksums tell a damaged file."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """An open .npz file; the archive's checksums tell a damaged one."""
+    if not path.is_file():
+        raise ResumeError(f"there is no checkpoint {path}: start the run anew")
     try:
         with reporting(path), np.load(path, allow_pickle=False) as file:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise ValueError("a single array")
-            return {name: file[name] for name in file.files}
-    except (zipfile.BadZipFile, EOFError, ValueError, KeyError) as error:
-        raise ResumeError(
+            yield file
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError) as error:
+        raise DamagedCheckpoint(
             f"the checkpoint {path} is truncated or damaged: remove it to go on from the one "
             "before, or start anew"
         ) from error
 
 
-class CheckpointStore:
-    """The checkpoints of a run, of which only the latest few are kept."""
+def thinned(steps: Sequence[int], keep: int) -> list[int]:
+    """The steps whose checkpoints stay: the last two, and others spread over the whole run.
 
-    def __init__(self, folder: Path | str, keep: int = 2) -> None:
-        if keep < 1:
-            raise ValueError("at least one checkpoint must be kept")
+    `steps` ascend. Of those before the last two, the one whose neighbours are closest together goes
+    first, so that what stays has even gaps however long the run becomes.
+    """
+    kept = list(steps)
+    while len(kept) > keep:
+        before = [0, *kept]  # the start of the run is a checkpoint that needs no file
+        gaps = [kept[k + 1] - before[k] for k in range(len(kept) - LAST)]
+        kept.pop(gaps.index(min(gaps)))
+    return kept
+
+
+class CheckpointStore:
+    """The checkpoints of a run: the last two, and a few from earlier to go back to."""
+
+    def __init__(self, folder: Path | str, keep: int = KEEP) -> None:
+        if keep < LAST:
+            raise ValueError(f"at least {LAST} checkpoints must be kept")
         self.folder = Path(folder)
         self.keep = keep
 
@@ -92,28 +133,33 @@ class CheckpointStore:
         """Where the checkpoint after a step is."""
         return self.folder / f"step_{step:09d}.npz"
 
-    def save(self, step: int, arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> Path:
-        """Saves a checkpoint, then removes those that are too old."""
-        path = self.path(step)
+    def make_folder(self) -> None:
+        """Makes the folder, into which a simulation then saves itself."""
         with reporting(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-        save_checkpoint(path, arrays, metadata)
-        for old in self.all()[: -self.keep]:
-            old.unlink(missing_ok=True)
-        return path
+
+    def thin(self) -> None:
+        """Removes checkpoints until `keep` are left."""
+        found = self.all()
+        kept = set(thinned([step_number(path) for path in found], self.keep))
+        with reporting(self.folder):
+            for path in found:
+                if step_number(path) not in kept:
+                    path.unlink(missing_ok=True)
+
+    def cut_back(self, step: int) -> None:
+        """Removes checkpoints from after a step, the latest first."""
+        with reporting(self.folder):
+            for path in reversed(self.all()):
+                if step_number(path) > step:
+                    path.unlink(missing_ok=True)
 
     def all(self) -> list[Path]:
         """The checkpoints that there are, oldest first."""
-        return sorted(p for p in self.folder.glob("step_*.npz") if PARTIAL not in p.name)
+        found = (p for p in self.folder.glob("step_*.npz") if p.stem[5:].isdecimal())
+        return sorted(found, key=step_number)
 
-    def latest(self) -> Path | None:
-        """The newest checkpoint, if there is any."""
-        found = self.all()
-        return found[-1] if found else None
 
-    def load_latest(self) -> Checkpoint:
-        """Reads the newest checkpoint, or raises ResumeError."""
-        path = self.latest()
-        if path is None:
-            raise ResumeError(f"there is no checkpoint in {self.folder}: start the run anew")
-        return load_checkpoint(path)
+def step_number(path: Path) -> int:
+    """The step that a checkpoint was taken after, by its name."""
+    return int(path.stem.removeprefix("step_"))

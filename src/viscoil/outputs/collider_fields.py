@@ -8,10 +8,11 @@ import numpy as np
 
 from viscoil.bricks.exchange import to_grids
 from viscoil.bricks.field import BrickField
+from viscoil.errors import VdbError
 from viscoil.outputs.files import reporting
-from viscoil.outputs.frames import frame_name
+from viscoil.outputs.frames import frame_name, frame_number
 from viscoil.outputs.protocol import ColliderPose, Snapshot
-from viscoil.vdb import write_vdb
+from viscoil.vdb import VdbGrid, read_vdb, write_vdb
 
 
 class ColliderFieldsOutput:
@@ -29,8 +30,11 @@ class ColliderFieldsOutput:
         for k, pose in enumerate(snapshot.colliders):
             if pose.field is None or self._written.get(k) is pose.field:
                 continue
+            first = k not in self._written
             self._written[k] = pose.field
             place = self.folder / f"collider_{k}"
+            if first and _is_latest(place, snapshot.frame, pose.field):
+                continue  # written before the run was interrupted
             with reporting(place):
                 place.mkdir(parents=True, exist_ok=True)
             grids = [replace(grid, metadata=_placed(pose)) for grid in to_grids(pose.field)]
@@ -41,6 +45,29 @@ class ColliderFieldsOutput:
 
     def close(self) -> None:
         """Every file is on the disk already."""
+
+
+def _is_latest(folder: Path, frame: int, field: BrickField) -> bool:
+    """Whether the last file before a frame holds the same distances and velocities."""
+    earlier = [p for p in folder.glob("frame_*.vdb") if (frame_number(p) or 0) < frame]
+    if not earlier:
+        return False
+    try:
+        there = read_vdb(max(earlier, key=lambda path: frame_number(path) or 0))
+    except VdbError:
+        return False
+    here = to_grids(field)
+    return [g.name for g in here] == [g.name for g in there] and all(map(_equal, here, there))
+
+
+def _equal(a: VdbGrid, b: VdbGrid) -> bool:
+    """Whether two grids have the same leaves, in whatever order."""
+    if a.origins.shape != b.origins.shape:
+        return False
+    first, second = (np.lexsort(grid.origins.T) for grid in (a, b))
+    return np.array_equal(a.origins[first], b.origins[second]) and np.array_equal(
+        a.values[first], b.values[second]
+    )
 
 
 def _placed(pose: ColliderPose) -> dict[str, str | float]:

@@ -37,6 +37,17 @@ def partial(path: Path) -> Path:
     return path.with_name(f".{path.stem}{PARTIAL}{path.suffix}")
 
 
+def is_partial(path: Path) -> bool:
+    """Whether a file was never finished, by its name."""
+    return path.name.startswith(".") and PARTIAL in path.suffixes
+
+
+def sync(path: Path) -> None:
+    """Makes what was written to a file last, even if the machine stops."""
+    with reporting(path), open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
 @contextmanager
 def reporting(path: Path) -> Iterator[None]:
     """Turns the system's errors about a file or folder into a sentence for the user."""

@@ -25,6 +25,38 @@ def frame_number(path: Path) -> int | None:
     return int(digits) if digits.isdecimal() else None
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a particle file is there and not cut off.
+
+    An archive has its directory at its end, so a look there is enough, however large it is.
+    """
+    return zipfile.is_zipfile(path)
+
+
+def broken_frames(folder: Path, last: int) -> list[int]:
+    """Frames from 0 to `last` that have no particle file, or one that is cut off."""
+    paths = ((number, folder / frame_name(number, ".npz")) for number in range(last + 1))
+    return [number for number, path in paths if not is_whole(path)]
+
+
+def particle_count(path: Path) -> int:
+    """Number of particles in a particle file, from the heads of its arrays alone.
+
+    Raises RunError if the file is damaged.
+    """
+    try:
+        with reporting(path), zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.removesuffix(".npy") not in OF_THE_FRAME:
+                    with archive.open(name) as file:
+                        version = np.lib.format.read_magic(file)
+                        read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
+                        return int(read(file)[0][0])
+    except (zipfile.BadZipFile, EOFError, ValueError, AttributeError, IndexError) as error:
+        raise _damaged(path) from error
+    return 0
+
+
 class FramesOutput:
     """Writes the chosen channels of each frame, and its time (s), frame number and spacing (m).
 
@@ -75,6 +107,8 @@ def read_frame(path: Path | str) -> dict[str, Array]:
         with reporting(path), np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (zipfile.BadZipFile, EOFError, ValueError, AttributeError) as error:
-        raise RunError(
-            f"the frame {path} is truncated or damaged: remove it and use --resume"
-        ) from error
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> RunError:
+    return RunError(f"the frame {path} is truncated or damaged: remove it and use --resume")

@@ -7,6 +7,7 @@ row above (filter type 2), which suits smooth pictures and decodes as one runnin
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +47,7 @@ def encode_png(picture: Array) -> bytes:
 
 def decode_png(data: bytes) -> Array:
     """The picture in a PNG file that `encode_png` made; PngError for anything else."""
-    if not data.startswith(SIGNATURE):
-        raise PngError("not a PNG file")
-    chunks = list(_chunks(data))
-    if not chunks or chunks[0][0] != b"IHDR" or chunks[-1][0] != b"IEND":
-        raise PngError("truncated")
+    chunks = _whole_chunks(data)
     width, height, *rest = struct.unpack(">IIBBBBB", chunks[0][1])
     if rest != [8, RGB, 0, 0, 0]:
         raise PngError("not 8-bit RGB")
@@ -66,6 +63,24 @@ def decode_png(data: bytes) -> Array:
     return np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8).reshape(height, width, 3)
 
 
+def picture_size(data: bytes) -> tuple[int, int]:
+    """Width and height of any program's PNG file, in pixels; PngError if it is not whole."""
+    width, height = struct.unpack_from(">II", _whole_chunks(data)[0][1])
+    return width, height
+
+
+def _whole_chunks(data: bytes) -> list[tuple[bytes, bytes]]:
+    """Kinds and bodies of the chunks of a file that has all that a picture needs."""
+    if not data.startswith(SIGNATURE):
+        raise PngError("not a PNG file")
+    chunks = list(_chunks(data))
+    if not chunks or chunks[0][0] != b"IHDR" or chunks[-1][0] != b"IEND":
+        raise PngError("truncated")
+    if len(chunks[0][1]) != 13 or not any(kind == b"IDAT" for kind, _ in chunks):
+        raise PngError("damaged")
+    return chunks
+
+
 def write_png(path: Path | str, picture: Array) -> None:
     """Writes a picture; the file appears only once it is whole."""
     with write_whole(Path(path)) as file:
@@ -74,13 +89,19 @@ def write_png(path: Path | str, picture: Array) -> None:
 
 def read_png(path: Path | str) -> Array:
     """Reads a picture that `write_png` wrote, or raises RunError."""
-    with reporting(Path(path)):
-        data = Path(path).read_bytes()
+    with telling_of(Path(path)):
+        return decode_png(Path(path).read_bytes())
+
+
+@contextmanager
+def telling_of(path: Path) -> Iterator[None]:
+    """Turns what is wrong with a picture into a sentence for the user."""
     try:
-        return decode_png(data)
+        with reporting(path):
+            yield
     except PngError as error:
         raise RunError(
-            f"the picture {path} cannot be used ({error}): remove it and use --resume"
+            f"the picture {path} cannot be used ({error}): make it again, or remove it"
         ) from error
 
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from viscoil.errors import ResumeError
 from viscoil.outputs import stats
-from viscoil.outputs.checkpoints import CheckpointStore
+from viscoil.outputs.checkpoints import KEEP, CheckpointStore
 from viscoil.outputs.export_folder import ExportFolder
-from viscoil.outputs.files import reporting, write_whole
+from viscoil.outputs.files import is_partial, reporting, write_whole
 from viscoil.outputs.frames import frame_name, frame_number
 
 PACKAGES = ("viscoil", "quadrants", "numpy")
@@ -31,7 +31,7 @@ PACKAGES = ("viscoil", "quadrants", "numpy")
 class RunFolder:
     """Paths in a run folder, which is made if it is not there."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, keep: int = KEEP) -> None:
         self.path = Path(path)
         self.run = self.path / "run.json"
         self.stats = self.path / "stats.jsonl"
@@ -41,7 +41,7 @@ class RunFolder:
         self.exports = self.path / "export"
         self.picture = self.path / "preview.png"
         self.video = self.path / "video.mp4"
-        self.checkpoints = CheckpointStore(self.path / "checkpoints")
+        self.checkpoints = CheckpointStore(self.path / "checkpoints", keep)
         with reporting(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
 
@@ -86,7 +86,11 @@ class RunFolder:
         return dict(record)
 
     def cut_back(self, step: int, frame: int) -> None:
-        """Removes what came after a checkpoint, taken after `step` with `frame` the last frame."""
+        """Removes what came after a checkpoint, taken after `step` with `frame` the last frame.
+
+        Checkpoints go first: if this is cut short, a resume comes back to the same place.
+        """
+        self.checkpoints.cut_back(step)
         stats.cut_back(self.stats, step)
         with reporting(self.path):
             for path in self._frame_files():
@@ -94,21 +98,25 @@ class RunFolder:
                     path.unlink()
         for export in ExportFolder.all_in(self.exports):
             export.cut_back(frame)
+        self._sweep()
 
     def clear(self) -> None:
-        """Removes an earlier run; files that are not ours stay."""
+        """Removes an earlier run; files that are not ours stay.
+
+        So does run.json, until that of the new run takes its place: without one, the rest would be
+        taken for files of somebody else. Checkpoints go first, so that none outlives its frames.
+        """
+        self.checkpoints.cut_back(-1)
         for export in ExportFolder.all_in(self.exports):
             export.clear()
         with reporting(self.path):
-            for path in (self.run, self.stats, self.picture, self.video, *self._frame_files()):
+            for path in (self.stats, self.picture, self.video, *self._frame_files()):
                 path.unlink(missing_ok=True)
             fields = (*self._collider_folders(), self.colliders)
             for folder in (self.frames, self.pictures, *fields, self.exports):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
-            if self.checkpoints.folder.is_dir():
-                for path in self.checkpoints.all():
-                    path.unlink()
+        self._sweep()
 
     def free_bytes(self) -> int:
         """Room that is left on the folder's disk."""
@@ -121,6 +129,15 @@ class RunFolder:
             yield from (
                 p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
             )
+
+    def _sweep(self) -> None:
+        """Removes files that a process that was killed had begun."""
+        folders = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        with reporting(self.path):
+            for folder in (*folders, *self._collider_folders()):
+                for path in folder.glob(".*"):
+                    if is_partial(path):
+                        path.unlink(missing_ok=True)
 
     def _collider_folders(self) -> list[Path]:
         return sorted(self.colliders.glob("collider_*"))

@@ -11,6 +11,8 @@ import numpy as np
 from viscoil.outputs.files import reporting, write_whole
 from viscoil.outputs.protocol import Snapshot
 
+TAIL = 2**17  # bytes, of which a line of statistics takes about a hundredth
+
 
 class StatsOutput:
     """Appends a line per step and hands it to the system at once, so that `tail -f` works."""
@@ -41,28 +43,44 @@ def read_stats(path: Path | str) -> Iterator[dict[str, Any]]:
         yield record
 
 
+def last_record(path: Path | str) -> dict[str, Any] | None:
+    """The last whole line of a file, found from its end; None if there is none."""
+    path = Path(path)
+    if not path.is_file():
+        return None
+    with reporting(path), open(path, "rb") as file:
+        file.seek(-min(TAIL, path.stat().st_size), 2)
+        lines = file.read().splitlines(keepends=True)
+    return next((r for line in reversed(lines) if (r := _record(line)) is not None), None)
+
+
 def cut_back(path: Path | str, step: int) -> None:
     """Removes the steps after `step`, which a run that is resumed there will do again."""
     path = Path(path)
     if not path.exists():
         return
-    kept = [line for line, record in _records(path) if record["step"] <= step]
     with write_whole(path) as file:
-        file.writelines(kept)
+        file.writelines(line for line, record in _records(path) if record["step"] <= step)
 
 
 def _records(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Lines and what they say; whatever follows a damaged line is not to be trusted."""
-    with reporting(path):
-        lines = path.read_bytes().splitlines(keepends=True)
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            return
-        if not (line.endswith(b"\n") and isinstance(record, dict) and "step" in record):
-            return
-        yield line, record
+    with reporting(path), open(path, "rb") as file:
+        for line in file:
+            record = _record(line)
+            if record is None:
+                return
+            yield line, record
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """What a whole line says; None for one that is damaged."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    whole = line.endswith(b"\n") and isinstance(record, dict) and "step" in record
+    return record if whole else None
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A film of the preview pictures: H.264 in MP4, made by the ffmpeg that imageio-ffmpeg brings."""
+"""A film of pictures: H.264 in MP4, made by the ffmpeg that imageio-ffmpeg brings."""
 
 import contextlib
 import os
@@ -10,12 +10,17 @@ from typing import IO
 
 from viscoil.errors import MissingExtraError, RunError
 from viscoil.outputs.files import partial, reporting
-from viscoil.outputs.png import read_png
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.outputs.png import picture_size, telling_of
+from viscoil.outputs.protocol import Snapshot
 
-# 4:2:0 needs even sides; BT.709 is named because players else guess the colours by size.
+# What is transparent is shown on black. 4:2:0 needs even sides; BT.709 is named because players else
+# guess the colours by size.
+FILTERS = (
+    "format=gbrap,premultiply=inplace=1,format=gbrp,"
+    "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"
+)
 ENCODING = (
-    *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"),
+    *("-vf", FILTERS),
     *("-colorspace", "bt709", "-color_primaries", "bt709"),
     *("-color_trc", "bt709", "-color_range", "tv"),
     *("-c:v", "libx264", "-preset", "medium", "-crf", "17"),
@@ -48,17 +53,18 @@ class VideoOutput:
 
 
 def write_video(pictures: Sequence[Path], path: Path | str, fps: float) -> None:
-    """Makes a film of PNG files that Viscoil wrote; the file appears only once it is whole."""
+    """Makes a film of PNG files of any program; the file appears only once it is whole."""
     if not pictures:
         raise RunError("there are no pictures to make a video of: run the scene with a preview")
     path = Path(path)
-    first = read_png(pictures[0])
     part = partial(path)
+    # an encoder whose run was killed may still be writing to the same name
+    part.unlink(missing_ok=True)
     try:
         with reporting(path), tempfile.TemporaryFile() as log:
-            encoder = _start(part, first.shape[1], first.shape[0], fps, log)
+            encoder = _start(part, fps, log)
             try:
-                _feed(encoder, pictures, first)
+                _feed(encoder, pictures)
             except BaseException:
                 encoder.kill()
                 encoder.wait()
@@ -70,11 +76,9 @@ def write_video(pictures: Sequence[Path], path: Path | str, fps: float) -> None:
         part.unlink(missing_ok=True)
 
 
-def _start(
-    path: Path, width: int, height: int, fps: float, log: IO[bytes]
-) -> "subprocess.Popen[bytes]":
-    source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {fps:g} -i -".split()
-    command = [_ffmpeg(), "-y", "-v", "error", *source, *ENCODING]
+def _start(path: Path, fps: float, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+    source = f"-f image2pipe -c:v png -framerate {fps:g} -i -".split()
+    command = [_ffmpeg(), "-y", "-v", "error", "-xerror", *source, *ENCODING]
     return subprocess.Popen(
         [*command, str(path)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log
     )
@@ -91,18 +95,21 @@ def _ffmpeg() -> str:
         ) from error
 
 
-def _feed(encoder: "subprocess.Popen[bytes]", pictures: Sequence[Path], first: Array) -> None:
+def _feed(encoder: "subprocess.Popen[bytes]", pictures: Sequence[Path]) -> None:
     """Sends all pictures; if the encoder dies on the way, its exit code tells."""
     assert encoder.stdin is not None
+    first = None
     with contextlib.suppress(BrokenPipeError):
         for path in pictures:
-            picture = read_png(path)
-            if picture.shape != first.shape:
+            with telling_of(path):
+                data = path.read_bytes()
+                size = picture_size(data)
+            if size != (first := first or size):
                 raise RunError(
-                    f"{path} has another size than {pictures[0]}: remove the pictures of the "
-                    "earlier run"
+                    f"{path} has another size than {pictures[0]} ({size[0]} x {size[1]} and "
+                    f"{first[0]} x {first[1]} pixels): remove the pictures of the earlier run"
                 )
-            encoder.stdin.write(picture.tobytes())
+            encoder.stdin.write(data)
     with contextlib.suppress(BrokenPipeError):
         encoder.stdin.close()
 

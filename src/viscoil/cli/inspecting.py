@@ -1,0 +1,98 @@
+"""Commands that look at a run: what is in its folder, its film, its curves."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from viscoil.cli.arguments import Flag, RunPath, Size
+
+RunPaths = Annotated[Path, Parameter(name="runs", show_default=False)]
+
+
+def info(run: RunPath, /, *, json: Flag = False) -> None:
+    """Tell what is in a run folder, whether it can go on, and what to do with it.
+
+    Parameters
+    ----------
+    run
+        The folder that `viscoil run` wrote.
+    json
+        Print it as JSON, for programs.
+    """
+    import json as json_module
+
+    from viscoil.inspection.about import about
+    from viscoil.inspection.telling import lines
+    from viscoil.runs import Run
+
+    found = about(Run(run))
+    print(json_module.dumps(found, indent=2) if json else "\n".join(lines(found)))
+
+
+def video(
+    run: RunPath,
+    /,
+    *,
+    pictures: str | None = None,
+    fps: Size | None = None,
+    out: Path | None = None,
+    overwrite: Flag = False,
+) -> None:
+    """Make a film of the pictures of a run.
+
+    Parameters
+    ----------
+    run
+        The folder that `viscoil run` wrote.
+    pictures
+        Which pictures: preview, render, or any folder of PNG files (default: render if there are
+        any, else preview).
+    fps
+        Pictures per second (default: as many as the run has frames per second).
+    out
+        File to write, .mp4 or .mov (default: video.mp4 or render.mp4 in the run folder).
+    overwrite
+        Replace a film that is there already.
+    """
+    from viscoil.inspection.film import make_film
+    from viscoil.runs import Run
+
+    film = make_film(Run(run), pictures, out, fps, overwrite)
+    for note in film.notes:
+        print(f"note: {note}")
+    print(f"{film}; play it, or make better pictures with viscoil render {run}")
+
+
+def plot(
+    *runs: RunPaths,
+    what: str | None = None,
+    out: Path | None = None,
+) -> None:
+    """Plot figures of one run, or of several to compare them.
+
+    Parameters
+    ----------
+    runs
+        Folders that `viscoil run` wrote.
+    what
+        Comma-separated quantities: energy, momentum, density-error, step-size, cost, particles,
+        iterations (default: all).
+    out
+        File to write, .png, .svg or .pdf (default: plot.png, in the run folder if there is one run).
+    """
+    from viscoil.errors import RunError
+    from viscoil.inspection.curves import chosen, read_curves
+    from viscoil.inspection.drawing import check_path, draw
+
+    if not runs:
+        raise RunError("there is nothing to plot: give one run folder or several")
+    quantities = chosen(what)
+    path = out or (runs[0] / "plot.png" if len(runs) == 1 else Path("plot.png"))
+    curves = read_curves(runs, quantities)
+    check_path(path)
+    draw(curves, quantities, path)
+    print(
+        f"{path}: {', '.join(quantities)} of {', '.join(run.name for run in curves)}; open it, "
+        "give several runs to compare them, or choose with --what"
+    )

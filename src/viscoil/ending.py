@@ -1,0 +1,44 @@
+"""What a finished run amounts to, and the sentences that say so and what to do next."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from viscoil import progress
+from viscoil.outputs.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a finished run amounts to."""
+
+    folder: Path
+    frames: int
+    steps: int
+    particles: int
+    seconds: float
+    """Wall time of this run, without what was done before a resume."""
+
+
+def final_line(name: str, summary: Summary) -> str:
+    """The figures of a run in one line."""
+    return (
+        f"{name}: {summary.frames} frames, {summary.steps} steps, {summary.particles} particles, "
+        f"{progress.clock_text(summary.seconds)} of work, in {summary.folder}"
+    )
+
+
+def what_next(path: Path) -> str:
+    """Where the results of a run are, and which commands go on from there."""
+    folder = RunFolder(path)
+    places = [
+        f"{what} {where}"
+        for what, where in (("the film", folder.video), ("the latest picture", folder.picture))
+        if where.is_file()
+    ]
+    here = f"see {' and '.join(places)}; " if places else ""
+    if not folder.frames.is_dir():
+        return f"{here}next: viscoil info {path} (what is there), viscoil plot {path} (curves)"
+    return (
+        f"{here}next: viscoil mesh {path} (surfaces), viscoil render {path} (pictures), "
+        f"viscoil export {path} (other programs)"
+    )
