@@ -298,7 +298,7 @@ class FullSimulation(FakeSimulation):
 
 
 def full(**plan: object) -> object:
-    def build(scene: Scene, *, arch: str, threads: int | None, checkpoint: Path | None) -> object:
+    def build(scene: Scene, *, checkpoint: Path | None, **more: object) -> object:
         return FullSimulation(scene, checkpoint=checkpoint, **plan)
 
     return build

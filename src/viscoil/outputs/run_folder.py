@@ -133,8 +133,9 @@ class RunFolder:
     def _sweep(self) -> None:
         """Removes files that a process that was killed had begun."""
         folders = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        exports = (export.path for export in ExportFolder.all_in(self.exports))
         with reporting(self.path):
-            for folder in (*folders, *self._collider_folders()):
+            for folder in (*folders, *self._collider_folders(), *exports):
                 for path in folder.glob(".*"):
                     if is_partial(path):
                         path.unlink(missing_ok=True)
