@@ -7,6 +7,7 @@ imported inside it, so that `viscoil --help` answers at once.
 from cyclopts import App
 
 from viscoil.cli.simulating import check, run
+from viscoil.cli.surfacing import mesh
 from viscoil.cli.telling import materials, rheometer, scenes, schema
 
 
@@ -25,5 +26,5 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, scenes, materials, rheometer, schema):
+for command in (run, check, mesh, scenes, materials, rheometer, schema):
     app.command(command)
