@@ -6,6 +6,7 @@ imported inside it, so that `viscoil --help` answers at once.
 
 from cyclopts import App
 
+from viscoil.cli.rendering import render
 from viscoil.cli.simulating import check, run
 from viscoil.cli.surfacing import mesh
 from viscoil.cli.telling import materials, rheometer, scenes, schema
@@ -26,5 +27,5 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, mesh, scenes, materials, rheometer, schema):
+for command in (run, check, mesh, render, scenes, materials, rheometer, schema):
     app.command(command)
