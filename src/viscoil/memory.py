@@ -20,7 +20,7 @@ SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 def expected_particles(scene: Scene) -> int:
     """Particles at the start, and those that emitters add over the whole run."""
     duration = scene.frames / scene.simulation.fps
-    start = sum(_volume(fluid) / scene.spacing_of(fluid) ** 3 for fluid in scene.fluids)
+    start = sum(fluid_volume(fluid) / scene.spacing_of(fluid) ** 3 for fluid in scene.fluids)
     added = sum(
         emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
         for emitter in scene.emitters
@@ -69,7 +69,8 @@ def available() -> int:
     return 2**62
 
 
-def _volume(fluid: Fluid) -> float:
+def fluid_volume(fluid: Fluid) -> float:
+    """Of a body of fluid as the scene describes it, m³."""
     match fluid.shape:
         case "box":
             return math.prod(fluid.size)

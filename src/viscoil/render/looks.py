@@ -1,6 +1,6 @@
 """What materials and solids look like: a table, and a rule for what is not in it.
 
-Distances inside a material are told in radii of the scene, so that a look is the same for a spoon of
+Distances inside a material are told in sizes of the body, so that a look is the same for a spoon of
 honey and for a lake of it.
 """
 
@@ -22,7 +22,7 @@ class Look:
     color: Color
     """Linear RGB: of white light after `depth`, or what an opaque surface throws back."""
     depth: float | None = None
-    """Way through the material that gives light its colour, in radii of the scene."""
+    """Way through the material that gives light its colour, in sizes of the body."""
     milk: float = 0.0
     """Times that light is scattered on that way: 0 is clear."""
     tint: float = 0.0
@@ -42,19 +42,19 @@ class Look:
 
 
 LOOKS: Mapping[str, Look] = {
-    "water": Look((0.62, 0.86, 0.93), depth=1.2, index=1.33),
-    "olive-oil": Look((0.62, 0.58, 0.06), depth=0.35, tint=0.1, index=1.47),
-    "honey": Look((0.95, 0.55, 0.05), depth=0.25, milk=0.5, tint=0.25, index=1.49),
-    "syrup": Look((0.72, 0.27, 0.04), depth=0.25, milk=0.1, tint=0.25, index=1.48),
-    "ketchup": Look((0.52, 0.025, 0.012), roughness=0.32, softness=0.4, coat=0.5),
-    "toothpaste": Look((0.72, 0.9, 0.9), roughness=0.25, softness=0.5, coat=0.4),
-    "thick-cream": Look((0.93, 0.88, 0.78), roughness=0.45, softness=0.8),
-    "runny-cream": Look((0.92, 0.86, 0.72), roughness=0.3, softness=0.8, coat=0.3),
-    "melted-chocolate": Look((0.085, 0.03, 0.014), roughness=0.22, softness=0.3, coat=0.8),
-    "dough": Look((0.84, 0.68, 0.44), roughness=0.6, softness=0.7),
-    "gel": Look((0.82, 0.06, 0.12), depth=0.3, milk=0.1, tint=0.1, index=1.36),
-    "egg-white": Look((0.93, 0.9, 0.62), depth=0.7, milk=0.3, index=1.36),
-    "lava": Look((0.05, 0.018, 0.01), roughness=0.5, glow=(1.6, 0.22, 0.015)),
+    "water": Look((0.55, 0.83, 0.92), depth=3.0, index=1.33),
+    "olive-oil": Look((0.62, 0.58, 0.06), depth=1.2, tint=0.1, index=1.47),
+    "honey": Look((0.95, 0.53, 0.04), depth=0.8, milk=0.5, tint=0.3, index=1.49),
+    "syrup": Look((0.72, 0.27, 0.04), depth=0.8, milk=0.1, tint=0.25, index=1.48),
+    "ketchup": Look((0.42, 0.016, 0.008), roughness=0.32, softness=0.2, coat=0.4),
+    "toothpaste": Look((0.5, 0.78, 0.76), roughness=0.25, softness=0.3, coat=0.4),
+    "thick-cream": Look((0.8, 0.73, 0.6), roughness=0.45, softness=0.5),
+    "runny-cream": Look((0.78, 0.69, 0.53), roughness=0.3, softness=0.5, coat=0.3),
+    "melted-chocolate": Look((0.05, 0.016, 0.007), roughness=0.25, coat=0.5),
+    "dough": Look((0.68, 0.46, 0.22), roughness=0.6, softness=0.4),
+    "gel": Look((0.82, 0.04, 0.09), depth=0.8, milk=0.1, tint=0.1, index=1.36),
+    "egg-white": Look((0.93, 0.9, 0.55), depth=2.0, milk=0.3, index=1.36),
+    "lava": Look((0.45, 0.11, 0.02), roughness=0.5, glow=(0.75, 0.06, 0.004)),
     # for --look, and for solids
     "glass": Look((0.93, 0.97, 0.95), depth=1.0, index=1.5),
     "clay": Look((0.55, 0.54, 0.52), roughness=0.5),
@@ -98,15 +98,15 @@ def custom_look(color: Color, transmission: float) -> Look:
         return Look(color, roughness=0.3, softness=0.5, coat=0.3)
     return Look(
         _kept(color),
-        depth=0.1 + 0.8 * transmission**2,
+        depth=0.4 + 2.4 * transmission**2,
         milk=2.0 * (1.0 - transmission) ** 2,
         tint=0.25 * (1.0 - transmission),
         index=1.4,
     )
 
 
-def solid_look(file: str | None, holds_fluid: bool) -> Look:
-    """The look of a collider; `file` is that of a mesh, `holds_fluid` says that fluid is inside."""
+def solid_look(file: str, holds_fluid: bool) -> Look:
+    """The look of a mesh from a file; `holds_fluid` says that the fluid is inside."""
     if file in SOLIDS:
         return LOOKS[SOLIDS[file]]
     return LOOKS["pane" if holds_fluid else "clay"]

@@ -12,6 +12,7 @@ from viscoil.outputs.png import write_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array
 from viscoil.parallel import each_frame
+from viscoil.render.bodies import Body, fluid_size
 from viscoil.render.looks import Look, material_look
 from viscoil.render.solids import solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
@@ -70,14 +71,21 @@ class Studio:
         camera = Camera.frame_scene(run.scene, settings.width / settings.height)
         camera = orbited(zoomed(camera, settings.zoom), view.angle)
         snapshot = run.snapshot(view.frame, ())
-        surface = self._surface(view.frame)
-        fluids = []
-        for number, material in enumerate(run.looks if len(surface.faces) else ()):
+        floor = floor_height(run.scene, camera, list(snapshot.colliders))
+        fluids = self._fluids(view.frame, camera.radius)
+        return Shot(camera, floor, fluids, list(solids_of(snapshot, settings.looks)))
+
+    def _fluids(self, frame: int, radius: float) -> list[Body]:
+        """The surfaces of the materials that are there; `radius` (m) is that of the scene."""
+        surface = self._surface(frame)
+        bodies = []
+        for number, material in enumerate(self.run.looks if len(surface.faces) else ()):
             part = of_material(surface, number)
             if len(part.faces):
-                fluids.append((part, settings.looks.get(material.name) or material_look(material)))
-        floor = floor_height(run.scene, camera, list(snapshot.colliders))
-        return Shot(camera, floor, fluids, solids_of(snapshot, settings.looks))
+                look = self.settings.looks.get(material.name) or material_look(material)
+                size = fluid_size(self.run.scene, material.name) or 0.3 * radius
+                bodies.append(Body(part, look, size))
+        return bodies
 
     def has_surface(self, frame: int) -> bool:
         """Whether `viscoil mesh` made the surface of a frame."""

@@ -29,14 +29,14 @@ def surface_words(look: Look) -> Words:
     return {"type": "dielectric", **words}
 
 
-def medium_words(look: Look, radius: float) -> Words | None:
-    """What happens within (a medium), in a scene of this radius (m); None if that is never seen.
+def medium_words(look: Look, size: float) -> Words | None:
+    """What happens within (a medium), in a body of this size (m); None if that is never seen.
 
     Absorption per metre is −ln(color) over the depth (Beer and Lambert).
     """
     if look.depth is None or look.thin:
         return None
-    depth = look.depth * radius
+    depth = look.depth * size
     absorption = [-math.log(c) / depth for c in look.color]
     scattering = look.milk / depth
     extinction = [a + scattering for a in absorption]

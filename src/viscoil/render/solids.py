@@ -8,18 +8,11 @@ import numpy as np
 from viscoil.collider_meshes import placed_mesh
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.protocol import Array, ColliderPose, Snapshot
+from viscoil.render.bodies import Body
 from viscoil.render.looks import LOOKS, Look, as_pane, solid_look
 from viscoil.render.studio import is_floor
 
 CREASE = 0.75  # cosine of the angle between faces from which an edge is sharp
-
-
-@dataclass(frozen=True)
-class Solid:
-    """Triangles with normals, and their look."""
-
-    mesh: TriangleMesh
-    look: Look
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Rod:
     end: Array  # (3,) m
 
 
-def solids_of(snapshot: Snapshot, chosen: Mapping[str, Look]) -> Iterator[Solid | Rod]:
+def solids_of(snapshot: Snapshot, chosen: Mapping[str, Look]) -> Iterator[Body | Rod]:
     """What is drawn of the visible colliders; the floor is the backdrop's."""
     for number, collider in enumerate(snapshot.colliders):
         if not collider.spec.visible or is_floor(collider):
@@ -43,7 +36,8 @@ def solids_of(snapshot: Snapshot, chosen: Mapping[str, Look]) -> Iterator[Solid 
             yield from _edges(mesh)
             continue
         look = wanted or _look(collider)
-        yield Solid(creased(mesh), look if mesh.is_closed else as_pane(look))
+        size = float(np.ptp(mesh.vertices, axis=0).max())
+        yield Body(creased(mesh), look if mesh.is_closed else as_pane(look), size)
 
 
 def collider_name(number: int) -> str:

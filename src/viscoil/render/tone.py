@@ -4,7 +4,7 @@ import numpy as np
 
 from viscoil.outputs.protocol import Array
 
-EXPOSURE = 0.8
+EXPOSURE = 0.65
 
 
 def developed(radiance: Array) -> Array:

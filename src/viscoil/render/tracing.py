@@ -1,6 +1,6 @@
 """A picture of triangles and looks, traced by Mitsuba and denoised by Open Image Denoise."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ from viscoil.errors import MissingExtraError
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array
-from viscoil.render.looks import Look
+from viscoil.render.bodies import Body
 from viscoil.render.shading import Words, glow_words, medium_words, rgb, surface_words
-from viscoil.render.solids import Rod, Solid
+from viscoil.render.solids import Rod
 from viscoil.render.studio import BACKDROP, backdrop, light_words, sensor_words
 
 BRIGHTEST = 30.0  # single samples of light that was focussed by chance are cut off here
@@ -28,8 +28,8 @@ class Shot:
     camera: Camera
     floor: float
     """Height of the floor, m."""
-    fluids: Sequence[tuple[TriangleMesh, Look]]
-    solids: Iterable[Solid | Rod]
+    fluids: Sequence[Body]
+    solids: Sequence[Body | Rod]
 
 
 def require_mitsuba() -> Any:
@@ -74,7 +74,8 @@ def _scene_words(mi: Any, shot: Shot, width: int, height: int) -> Words:
         "type": "volpath",
         "max_depth": LONGEST_PATH,
         "rr_depth": ROULETTE,
-        "hide_emitters": True,  # the softboxes themselves, where the camera would see them
+        # the softboxes, should the camera see them; but what glows is to be seen
+        "hide_emitters": all(body.look.glow is None for body in shot.fluids),
     }
     ground = {"type": "twosided", "paper": {"type": "diffuse", "reflectance": rgb(BACKDROP)}}
     words: Words = {
@@ -84,13 +85,10 @@ def _scene_words(mi: Any, shot: Shot, width: int, height: int) -> Words:
         **light_words(mi, camera),
         "backdrop": _shape(mi, backdrop(camera, shot.floor), ground),
     }
-    for i, (mesh, look) in enumerate(shot.fluids):
-        words[f"fluid{i}"] = _looking(mi, mesh, look, camera.radius)
-    for i, solid in enumerate(shot.solids):
-        if isinstance(solid, Rod):
-            words[f"solid{i}"] = _rod(solid, camera.radius)
-        else:
-            words[f"solid{i}"] = _looking(mi, solid.mesh, solid.look, camera.radius)
+    for i, thing in enumerate((*shot.fluids, *shot.solids)):
+        words[f"thing{i}"] = (
+            _rod(thing, camera.radius) if isinstance(thing, Rod) else _body(mi, thing)
+        )
     return words
 
 
@@ -105,9 +103,9 @@ def _rod(rod: Rod, radius: float) -> Words:
     }
 
 
-def _looking(mi: Any, mesh: TriangleMesh, look: Look, radius: float) -> Any:
-    within, glow = medium_words(look, radius), glow_words(look)
-    return _shape(mi, mesh, surface_words(look), interior=within, emitter=glow)
+def _body(mi: Any, body: Body) -> Any:
+    within, glow = medium_words(body.look, body.size), glow_words(body.look)
+    return _shape(mi, body.mesh, surface_words(body.look), interior=within, emitter=glow)
 
 
 def _shape(mi: Any, mesh: TriangleMesh, bsdf: Words, **more: Words | None) -> Any:

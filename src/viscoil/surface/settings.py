@@ -7,8 +7,8 @@ SUPPORT = 2.0
 THRESHOLD = 0.5
 """Share of fluid at which the surface lies.
 
-With this reach, a ball of 20 spacings, a ball of 8, and ropes of 5 and of 3 spacings across enclose 103 %,
-103 %, 100 % and 95 % of their particles' volume (the library's 0.6 leaves 81 % of the thinnest).
+With this reach, balls of 20 and 8 spacings and ropes of 5 and 3 spacings across enclose 103 %, 103 %,
+100 % and 95 % of their particles' volume (the library's usual 0.6 leaves 81 % of the thinnest).
 """
 SNAP = 0.5
 """How far vertices may move to merge with a neighbour, in cubes: removes slivers."""
