@@ -8,8 +8,8 @@ from viscoil.meshes.mesh import TriangleMesh
 
 _POCKETS = 6
 _STEPS = 12  # squares along a pocket and its ridge
-_THICK, _DEEP = 0.14, 0.075  # m, of the whole and of a pocket
-_RIDGE, _SLOPE = 0.12, 0.14  # half of a ridge's flat top, and its slope, in pockets
+_THICK, _DEEP = 0.14, 0.055  # m, of the whole and of a pocket
+_RIDGE, _SLOPE = 0.15, 0.15  # half of a ridge's flat top, and its slope, in pockets
 
 
 def waffle() -> TriangleMesh:
