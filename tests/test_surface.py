@@ -16,6 +16,7 @@ from viscoil.errors import MissingExtraError, RunError
 from viscoil.meshes import TriangleMesh, read_mesh
 from viscoil.meshes.builtin.solids import box
 from viscoil.outputs.protocol import Snapshot
+from viscoil.outputs.run_folder import RunFolder
 from viscoil.surface import SurfaceSettings, of_material, read_surface, surface_of
 from viscoil.surface.quality import enclosed_volume, open_edges
 from viscoil.surface.reconstruction import particle_volume, split
@@ -194,6 +195,21 @@ def test_the_command_writes_files_that_can_be_continued(
     os.utime(run.frame_path(0), ns=(stamp + 10**9, stamp + 10**9))  # simulated again
     assert main([*arguments, "--frames", "0,2", "--processes", "1"]) == 0
     assert "(1 were there already)" in capsys.readouterr().out
+
+
+def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", {0: two_balls(), 1: two_balls(1)})
+    assert main(["mesh", str(run.path), "--quiet", "--processes", "1"]) == 0
+    surfaces, renders = run.path / "surface", run.path / "render"
+    renders.mkdir()
+    for name in ("frame_000000.png", "frame_000001.png", "render.json"):
+        (renders / name).touch()
+    folder = RunFolder(run.path)
+    folder.cut_back(step=0, frame=0)
+    assert sorted(p.name for p in surfaces.glob("*.ply")) == ["frame_000000.ply"]
+    assert sorted(p.name for p in renders.glob("*.png")) == ["frame_000000.png"]
+    folder.clear()
+    assert not surfaces.exists() and not renders.exists()
 
 
 def test_wrong_use_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

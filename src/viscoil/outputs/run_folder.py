@@ -6,6 +6,8 @@ frames/         particles, one .npz a frame
 checkpoints/    what --resume goes on from
 preview/        a picture a frame; preview.png is the latest
 colliders/      distance and velocity fields of meshes, if asked for
+surface/        the fluid's surface, one .ply a frame (`viscoil mesh`)
+render/         beauty pictures, one .png a frame (`viscoil render`)
 video.mp4       the film of the pictures
 """
 
@@ -38,6 +40,8 @@ class RunFolder:
         self.pictures = self.path / "preview"
         self.picture = self.path / "preview.png"
         self.video = self.path / "video.mp4"
+        self.surfaces = self.path / "surface"
+        self.renders = self.path / "render"
         self.checkpoints = CheckpointStore(self.path / "checkpoints")
         with reporting(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -93,9 +97,13 @@ class RunFolder:
     def clear(self) -> None:
         """Removes an earlier run; files that are not ours stay."""
         with reporting(self.path):
-            for path in (self.run, self.stats, self.picture, self.video, *self._frame_files()):
+            records = (self.surfaces / "surface.json", self.renders / "render.json")
+            for path in (self.run, self.stats, self.picture, self.video, *records):
                 path.unlink(missing_ok=True)
-            for folder in (self.frames, self.pictures, *self._collider_folders(), self.colliders):
+            for path in self._frame_files():
+                path.unlink(missing_ok=True)
+            made = (self.frames, self.pictures, self.surfaces, self.renders)
+            for folder in (*made, *self._collider_folders(), self.colliders):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
             if self.checkpoints.folder.is_dir():
@@ -109,7 +117,9 @@ class RunFolder:
 
     def _frame_files(self) -> Iterable[Path]:
         fields = ((folder, ".vdb") for folder in self._collider_folders())
-        for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png"), *fields):
+        own = ((self.frames, ".npz"), (self.pictures, ".png"))
+        made = ((self.surfaces, ".ply"), (self.renders, ".png"))
+        for folder, suffix in (*own, *made, *fields):
             yield from (
                 p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
             )
