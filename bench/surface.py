@@ -36,7 +36,11 @@ shape = "plane"
 def made_run(folder: Path, count: int = 100_000) -> None:
     """A run of one frame: a pool with waves and drops above it, of so many particles."""
     rng = np.random.default_rng(1)
-    axes = [np.arange(-0.5, 0.5, SPACING), np.arange(0, 0.6, SPACING), np.arange(-0.25, 0.25, SPACING)]
+    axes = [
+        np.arange(-0.5, 0.5, SPACING),
+        np.arange(0, 0.6, SPACING),
+        np.arange(-0.25, 0.25, SPACING),
+    ]
     x, y, z = (a.ravel() for a in np.meshgrid(*axes, indexing="ij"))
     level = 0.16 + 0.05 * np.sin(12 * x) * np.cos(9 * z)
     drops = np.sin(40 * x) * np.sin(40 * y) * np.sin(40 * z) > 0.9

@@ -25,6 +25,7 @@ from viscoil.render.looks import (
     material_look,
     solid_look,
 )
+from viscoil.render.pictures import Studio, View
 from viscoil.render.shading import glow_words, medium_words, surface_words
 from viscoil.render.solids import Rod, creased, left_out, solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
@@ -210,6 +211,28 @@ def test_a_turntable_goes_around(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert hue(front, LEFT)[0] > 2 * hue(front, LEFT)[2]
     assert hue(back, RIGHT)[0] > 2 * hue(back, RIGHT)[2]
     assert hue(back, LEFT)[2] > hue(back, LEFT)[0]
+
+
+def test_a_stopped_series_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C during the second of three pictures leaves one, which is not made again."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    drawn: list[int] = []
+
+    def drawing(studio: Studio, view: View) -> Array:
+        if len(drawn) == 1 and view.frame == 1:
+            drawn.append(-1)
+            raise KeyboardInterrupt
+        drawn.append(view.frame)
+        return np.zeros((16, 16, 3), np.uint8)
+
+    monkeypatch.setattr(Studio, "picture", drawing)
+    assert main(["render", str(run.path), "--quiet"]) == 130
+    assert "the same command makes the rest" in capsys.readouterr().err
+    assert main(["render", str(run.path), "--quiet"]) == 0
+    assert drawn == [0, -1, 1, 2]
+    assert "3 pictures (1 were there already)" in capsys.readouterr().out
 
 
 def test_without_the_libraries(

@@ -13,7 +13,7 @@ from picture_rigs import SPACING, Float, ball, lattice, snapshot, two_balls, wri
 
 from viscoil.cli import main
 from viscoil.errors import MissingExtraError, RunError
-from viscoil.meshes import TriangleMesh, read_mesh
+from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
 from viscoil.meshes.builtin.solids import box
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
@@ -195,6 +195,18 @@ def test_the_command_writes_files_that_can_be_continued(
     os.utime(run.frame_path(0), ns=(stamp + 10**9, stamp + 10**9))  # simulated again
     assert main([*arguments, "--frames", "0,2", "--processes", "1"]) == 0
     assert "(1 were there already)" in capsys.readouterr().out
+
+
+def test_files_that_are_no_surface(tmp_path: Path) -> None:
+    path = tmp_path / "frame_000000.ply"
+    write_mesh(path, surface_of(snapshot(ball(0.04))))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RunError, match="viscoil mesh --overwrite"):
+        read_surface(path)
+    write_mesh(path, box((1.0, 1.0, 1.0)))
+    with pytest.raises(RunError, match="is of another program"):
+        read_surface(path)
 
 
 def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:

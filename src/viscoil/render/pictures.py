@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from viscoil.errors import Stopped
 from viscoil.frame_folder import FrameFolder
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.png import write_png
@@ -142,6 +143,9 @@ def _render(
         known[str(number)] = asdict(views[number])
         folder.write_record(settings, known)
 
-    # Mitsuba uses all cores for one picture.
-    each_frame(work, todo, what="picture", processes=1, quiet=quiet)
+    try:  # one process: Mitsuba uses all cores for a picture
+        each_frame(work, todo, what="picture", processes=1, quiet=quiet)
+    except KeyboardInterrupt:
+        text = "stopped: the pictures that are there are whole, and the same command makes the rest"
+        raise Stopped(text, code=130) from None
     return len(views) - len(todo)

@@ -28,9 +28,12 @@ def surface_folder(run: Run, out: Path | None = None) -> FrameFolder:
 def read_surface(path: Path) -> TriangleMesh:
     """The surface of a frame, which may have no faces. Raises RunError for a damaged file."""
     try:
-        return read_ply(read_bytes(path))
+        mesh = read_ply(read_bytes(path))
     except MeshError as error:
-        raise RunError(f"the surface {path} {error}: make it again, with --overwrite") from error
+        raise RunError(f"the surface {path} {error}, with `viscoil mesh --overwrite`") from error
+    if len(mesh.faces) and not {"normal", "material"} <= mesh.attributes.keys():
+        raise RunError(f"the surface {path} is of another program: use `viscoil mesh --overwrite`")
+    return mesh
 
 
 def make_surfaces(
