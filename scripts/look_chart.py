@@ -3,6 +3,8 @@
 import sys
 from tempfile import TemporaryDirectory
 
+from readme_pictures import halved
+
 from viscoil.colliders import ColliderSet
 from viscoil.outputs.frames import FramesOutput
 from viscoil.outputs.png import write_png
@@ -16,7 +18,7 @@ from viscoil.scene import PRESETS, Scene
 SPACING = 0.0018  # m
 HIGH = 0.065  # m, of a rabbit
 PITCH, ROW = 0.07, 0.075  # m, from rabbit to rabbit and from row to row
-SIZE = (1200, 480)
+SIZE = (1200, 480)  # pixels, before it is halved
 
 
 def scene() -> Scene:
@@ -32,13 +34,13 @@ def scene() -> Scene:
             f"scale = {HIGH}\ncenter = [{x}, 0.001, {-ROW * behind}]\n"
             "rotation = { axis = [0.0, 1.0, 0.0], angle = -0.6 }\n"
         )
-    text += "[camera]\nposition = [0.0, 0.3, 0.62]\ntarget = [0.0, 0.026, -0.035]\nfov = 0.25\n"
+    text += "[camera]\nposition = [0.0, 0.3, 0.62]\ntarget = [0.0, 0.026, -0.035]\nfov = 0.27\n"
     return Scene.from_toml(text)
 
 
 def main() -> int:
     """Write a run of one frame, and draw it."""
-    out, samples = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 64
+    out, samples = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 16
     chart = scene()
     start = seed(chart, ColliderSet.of(chart))
     channels = {"position": start.position, "material": start.material}
@@ -48,7 +50,7 @@ def main() -> int:
         output = FramesOutput(place.frames, tuple(channels))
         output.frame(Snapshot(0, 0.0, channels, (), (), SPACING))
         studio = Studio(Run(folder), PictureSettings(*SIZE, samples, {}))
-        write_png(out, studio.picture(View(0)))
+        write_png(out, halved(studio.picture(View(0))))
     return 0
 
 
