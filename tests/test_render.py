@@ -188,7 +188,7 @@ def test_pictures_show_the_fluid_and_can_be_continued(
     assert corner.min() > 30 and np.ptp(corner) < 25
     stamp = first.stat().st_mtime_ns
     assert main(arguments) == 0
-    assert "2 pictures (1 were there already)" in capsys.readouterr().out
+    assert "2 pictures (1 was there already)" in capsys.readouterr().out
     assert first.stat().st_mtime_ns == stamp
     nothing = read_png(run.path / "render/frame_000001.png")
     assert np.ptp(hue(nothing, LEFT)) < 25
@@ -232,7 +232,7 @@ def test_a_stopped_series_goes_on(
     assert "the same command makes the rest" in capsys.readouterr().err
     assert main(["render", str(run.path), "--quiet"]) == 0
     assert drawn == [0, -1, 1, 2]
-    assert "3 pictures (1 were there already)" in capsys.readouterr().out
+    assert "3 pictures (1 was there already)" in capsys.readouterr().out
 
 
 def test_without_the_libraries(

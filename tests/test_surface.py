@@ -194,7 +194,7 @@ def test_the_command_writes_files_that_can_be_continued(
     assert "made with other settings" in capsys.readouterr().err
     os.utime(run.frame_path(0), ns=(stamp + 10**9, stamp + 10**9))  # simulated again
     assert main([*arguments, "--frames", "0,2", "--processes", "1"]) == 0
-    assert "(1 were there already)" in capsys.readouterr().out
+    assert "(1 was there already)" in capsys.readouterr().out
 
 
 def test_files_that_are_no_surface(tmp_path: Path) -> None:

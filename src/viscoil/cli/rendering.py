@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import Count, Flag, Frames, RunPath, Size
+from viscoil.progress import counted
 
 if TYPE_CHECKING:
     from viscoil.render.pictures import Studio
@@ -60,33 +61,50 @@ def render(
     quiet
         Print only the final lines.
     """
-    from viscoil.render.looks import chosen_looks
-    from viscoil.render.pictures import PictureSettings, Studio, render_frames, render_turntable
-    from viscoil.render.solids import collider_name
     from viscoil.runs import Run
 
     opened = Run(run)
-    width, height = picture_dimensions(opened, size)
-    colliders = [collider_name(i) for i in range(len(opened.scene.colliders))]
-    looks = chosen_looks(look or (), [*opened.scene.materials, *colliders])
-    chosen = opened.select(frames or ("-1" if turntable else None))
     count = samples or (DRAFT_SAMPLES if draft else SAMPLES)
-    studio = Studio(opened, PictureSettings(width, height, count, looks, zoom))
+    studio = _studio(opened, size, count, look or [], zoom)
+    chosen = opened.select(frames or ("-1" if turntable else None))
+    _draw(studio, chosen, turntable, out, overwrite, quiet)
+
+
+def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: float) -> "Studio":
+    """What makes the pictures that a user asks for."""
+    from viscoil.render.looks import chosen_looks
+    from viscoil.render.pictures import PictureSettings, Studio
+    from viscoil.render.solids import collider_name
+
+    width, height = picture_dimensions(run, size)
+    colliders = [collider_name(i) for i in range(len(run.scene.colliders))]
+    chosen = chosen_looks(looks, [*run.scene.materials, *colliders])
+    return Studio(run, PictureSettings(width, height, samples, chosen, zoom))
+
+
+def _draw(
+    studio: "Studio",
+    frames: list[int],
+    turntable: int | None,
+    out: Path | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Makes the pictures, and tells how many and where."""
+    from viscoil.render.pictures import render_frames, render_turntable
+
     if turntable is None:
-        folder = out or opened.path / "render"
-        _tell(studio, chosen)
-        kept = render_frames(studio, chosen, folder, overwrite=overwrite, quiet=quiet)
-        total = len(chosen)
+        folder = out or studio.run.path / "render"
+        _tell(studio, frames)
+        kept = render_frames(studio, frames, folder, overwrite=overwrite, quiet=quiet)
     else:
-        frame = _only(chosen)
-        folder = out or opened.path / f"turntable_{frame:06d}"
-        _tell(studio, [frame])
+        frame = _only(frames)
+        folder = out or studio.run.path / f"turntable_{frame:06d}"
+        _tell(studio, frames)
         kept = render_turntable(studio, frame, turntable, folder, overwrite=overwrite, quiet=quiet)
-        total = turntable
-    old = f" ({kept} were there already)" if kept else ""
-    print(f"{total} pictures{old}: {folder}/frame_*.png")
-    name = "render" if folder == opened.path / "render" else str(folder)
-    print(f"Next: viscoil video {run} --pictures {name}")
+    print(f"{counted(turntable or len(frames), 'picture', kept)}: {folder}/frame_*.png")
+    name = "render" if folder == studio.run.path / "render" else str(folder)
+    print(f"Next: viscoil video {studio.run.path} --pictures {name}")
 
 
 def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:

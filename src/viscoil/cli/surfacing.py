@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import Count, Flag, Frames, RunPath
+from viscoil.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,25 +55,17 @@ def mesh(
     quiet
         Print only the final line.
     """
-    from viscoil.errors import ViscoilError
     from viscoil.runs import Run
     from viscoil.surface import SurfaceSettings, make_surfaces
 
-    names = tuple(attributes or ())
-    if "id" in names:
-        raise ViscoilError("the channel 'id' is a name, and names have no mean: leave it out")
     opened = Run(run)
+    chosen = opened.select(frames)
+    settings = SurfaceSettings(smoothing, resolution, tuple(attributes or ()))
     folder, made, kept = make_surfaces(
-        opened,
-        opened.select(frames),
-        SurfaceSettings(smoothing, resolution, names),
-        out=out,
-        processes=processes,
-        overwrite=overwrite,
-        quiet=quiet,
+        opened, chosen, settings, out=out, processes=processes, overwrite=overwrite, quiet=quiet
     )
     print(summary(folder.path, made, kept))
-    print(f"Next: viscoil render {run}")
+    print(f"Next: viscoil render {run}" if out is None else "Next: open them in Blender or Houdini")
 
 
 def summary(folder: Path, made: "Sequence[FrameSurface]", kept: int) -> str:
@@ -90,6 +83,6 @@ def summary(folder: Path, made: "Sequence[FrameSurface]", kept: int) -> str:
         if shares
         else ""
     )
-    old = f" ({kept} were there already)" if kept else ""
-    head = f"{len(made)} surfaces{old} of {triangles / max(len(made), 1):.0f} triangles on average"
+    many = counted(len(made), "surface", kept)
+    head = f"{many} of {triangles / len(made):.0f} triangles on average"
     return "\n".join([*lines, f"{head}, {state}{volume}: {folder}/frame_*.ply"])

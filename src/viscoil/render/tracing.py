@@ -18,7 +18,7 @@ from viscoil.render.studio import BACKDROP, backdrop, light_words, sensor_words
 BRIGHTEST = 30.0  # single samples of light that was focussed by chance are cut off here
 ROD_RADIUS = 0.004  # scene radii
 LONGEST_PATH = 24  # bends of a way of light
-ROULETTE = 10  # bends after which ways may end early
+ROULETTE = 5  # bends after which ways may end early
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ def make_surfaces(
     """
     require_library()
     run.check_channels(settings.attributes)
+    if "id" in settings.attributes:
+        raise RunError("the channel 'id' is a name, and names have no mean: leave it out")
     folder = surface_folder(run, out)
     folder.create()
     known = folder.known(asdict(settings), overwrite)
