@@ -24,7 +24,7 @@ help:
 	@echo 'make verify   compare with closed forms and published numbers (long)'
 	@echo 'make bench    measure speed and memory (long)'
 	@echo 'make docs     regenerate the pages that are made from the code'
-	@echo 'make images   run the demo and put its picture into the README'
+	@echo 'make images   simulate and render the pictures of the README (an hour)'
 	@echo 'make clean    remove what these commands made, but for runs/'
 
 demo: $(VENV)/.installed
@@ -61,9 +61,10 @@ docs: $(VENV)/.installed
 	$(BIN)/python scripts/builtin_mesh_reference.py
 	$(BIN)/python scripts/builtin_mesh_pictures.py
 
-images: demo
+images: $(VENV)/.installed-all
 	@mkdir -p docs/images
-	$(BIN)/python scripts/readme_picture.py $(DEMO_OUT)/preview.png docs/images/$(DEMO_SCENE).png
+	$(BIN)/python scripts/readme_pictures.py
+	$(BIN)/python scripts/look_chart.py docs/images/looks.png
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

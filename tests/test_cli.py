@@ -50,7 +50,8 @@ def test_help_names_every_command_and_answers_at_once() -> None:
     done = viscoil("--help")
     after = os.times()
     assert done.returncode == 0
-    for command in ("run", "check", "info", "video", "plot", "scenes", "materials", "schema"):
+    commands = ("run", "check", "info", "mesh", "render", "video", "export", "plot", "import")
+    for command in (*commands, "scenes", "materials", "schema"):
         assert f"│ {command} " in done.stdout
     # 0.2 s of work; counted so, and not by the clock, because the machine is busy with tests
     assert after.children_user - before.children_user < 0.5

@@ -78,8 +78,9 @@ def test_built_in_scene(name: str) -> None:
 
 def test_built_in_scenes_are_all_there() -> None:
     expected = (
-        "bad-meshes bounce bullet bunny-dam coiling column cream dam-break dragon-splash drain "
-        "drops floating honey idols melting oil-on-water palette stirring toothpaste waterfall wine"
+        "bad-meshes bounce bullet bunny-dam coiling column cream-waffle cream dam-break "
+        "dragon-splash drain drops floating honey idols melting oil-on-water palette stirring "
+        "toothpaste waterfall wine"
     )
     assert list(builtin_scenes()) == expected.split()
 

@@ -22,7 +22,7 @@ SHARE_OF_MEMORY = 0.9  # of what is free, that a run may take
 def expected_particles(scene: Scene) -> int:
     """Particles at the start, and those that emitters add over the whole run."""
     duration = scene.frames / scene.simulation.fps
-    start = sum(_particles(fluid, scene.spacing_of(fluid)) for fluid in scene.fluids)
+    start = sum(starting_particles(fluid, scene.spacing_of(fluid)) for fluid in scene.fluids)
     added = sum(
         emitted_volume(emitter, duration) / scene.spacing_of(emitter) ** 3
         for emitter in scene.emitters
@@ -76,8 +76,8 @@ def available() -> int:
     return 2**62
 
 
-def _particles(fluid: Fluid, spacing: float) -> float:
-    """How many particles a fluid starts with."""
+def starting_particles(fluid: Fluid, spacing: float) -> float:
+    """About how many particles a fluid starts with."""
     if fluid.shape == "particles":
         from viscoil.seed_files import seed_file
 
@@ -86,6 +86,7 @@ def _particles(fluid: Fluid, spacing: float) -> float:
 
 
 def _volume(fluid: LatticeFluid) -> float:
+    """Of a body of fluid as the scene describes it, m³."""
     match fluid.shape:
         case "box":
             return math.prod(fluid.size)

@@ -9,7 +9,9 @@ from cyclopts import App
 from viscoil.cli.exporting import export
 from viscoil.cli.importing import import_
 from viscoil.cli.inspecting import info, plot, video
+from viscoil.cli.rendering import render
 from viscoil.cli.simulating import check, run
+from viscoil.cli.surfacing import mesh
 from viscoil.cli.telling import materials, rheometer, scenes, schema
 
 
@@ -28,6 +30,8 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, info, export, video, plot, scenes, materials, rheometer, schema):
+for command in (run, check, info, mesh, render, video, export, plot):
+    app.command(command)
+for command in (scenes, materials, rheometer, schema):
     app.command(command)
 app.command(import_, name="import")

@@ -7,6 +7,8 @@ checkpoints/    what --resume goes on from
 preview/        a picture a frame; preview.png is the latest
 colliders/      distance and velocity fields of meshes, if asked for
 export/         frames for other programs, a folder per format
+surface/        the fluid's surface, one .ply a frame (`viscoil mesh`)
+render/         beauty pictures, one .png a frame (`viscoil render`)
 video.mp4       the film of the pictures
 """
 
@@ -41,6 +43,8 @@ class RunFolder:
         self.exports = self.path / "export"
         self.picture = self.path / "preview.png"
         self.video = self.path / "video.mp4"
+        self.surfaces = self.path / "surface"
+        self.renders = self.path / "render"
         self.checkpoints = CheckpointStore(self.path / "checkpoints", keep)
         with reporting(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -110,10 +114,11 @@ class RunFolder:
         for export in ExportFolder.all_in(self.exports):
             export.clear()
         with reporting(self.path):
-            for path in (self.stats, self.picture, self.video, *self._frame_files()):
+            records = (self.surfaces / "surface.json", self.renders / "render.json")
+            for path in (self.stats, self.picture, self.video, *records, *self._frame_files()):
                 path.unlink(missing_ok=True)
-            fields = (*self._collider_folders(), self.colliders)
-            for folder in (self.frames, self.pictures, *fields, self.exports):
+            made = (self.frames, self.pictures, self.surfaces, self.renders, self.exports)
+            for folder in (*made, *self._collider_folders(), self.colliders):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
         self._sweep()
@@ -125,7 +130,9 @@ class RunFolder:
 
     def _frame_files(self) -> Iterable[Path]:
         fields = ((folder, ".vdb") for folder in self._collider_folders())
-        for folder, suffix in ((self.frames, ".npz"), (self.pictures, ".png"), *fields):
+        own = ((self.frames, ".npz"), (self.pictures, ".png"))
+        made = ((self.surfaces, ".ply"), (self.renders, ".png"))
+        for folder, suffix in (*own, *made, *fields):
             yield from (
                 p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
             )

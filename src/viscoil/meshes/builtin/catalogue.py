@@ -69,6 +69,7 @@ ENTRIES: dict[str, Entry] = {
     "spoon": Entry("a spoon that lies along x", (1, 0.12, 0.22), "vessels"),
     "tank": Entry("a battle tank of boxes, tubes and sheets", (1, 0.52, 0.5), "vehicles", False),
     "two-spheres": Entry("two spheres that overlap", (1, 0.6, 0.6), "shapes"),
+    "waffle": Entry("a square waffle with pockets", (1, 0.14, 1), "waffle"),
     "waterfall": Entry(
         "a river bed that falls into a lake, no thickness", (3.2, 1.6, 2), "terrain", False
     ),

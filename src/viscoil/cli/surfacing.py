@@ -1,0 +1,88 @@
+"""The command that turns particles into surfaces."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from viscoil.cli.arguments import Count, Flag, Frames, RunPath
+from viscoil.progress import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from viscoil.surface import FrameSurface
+
+Iterations = Annotated[int, Parameter(validator=Number(gte=0, lte=1000))]
+Resolution = Annotated[float, Parameter(validator=Number(gte=0.5, lte=20))]
+Channels = Annotated[list[str], Parameter(name="--attributes", negative="", consume_multiple=True)]
+
+
+def mesh(
+    run: RunPath,
+    /,
+    *,
+    frames: Frames | None = None,
+    out: Path | None = None,
+    smoothing: Iterations = 25,
+    resolution: Resolution = 3.0,
+    attributes: Channels | None = None,
+    processes: Count | None = None,
+    overwrite: Flag = False,
+    quiet: Flag = False,
+) -> None:
+    """Make the surface of the fluid: a closed mesh for each frame.
+
+    Parameters
+    ----------
+    run
+        The folder that `viscoil run` wrote, such as runs/honey.
+    frames
+        Which frames, such as 12, 10:50, ::5, 0,10,20 or -1 (default: all).
+    out
+        Folder to write to (default: RUN/surface).
+    smoothing
+        Iterations of smoothing; more is calmer, 0 shows the grid.
+    resolution
+        Cubes of the grid per particle spacing; more is finer and slower.
+    attributes
+        Channels of the particles that vertices carry, beside velocity and material.
+    processes
+        How many frames are made at once (default: as many as there are cores).
+    overwrite
+        Make surfaces again that are there already.
+    quiet
+        Print only the final line.
+    """
+    from viscoil.runs import Run
+    from viscoil.surface import SurfaceSettings, make_surfaces
+
+    opened = Run(run)
+    chosen = opened.select(frames)
+    settings = SurfaceSettings(smoothing, resolution, tuple(attributes or ()))
+    folder, made, kept = make_surfaces(
+        opened, chosen, settings, out=out, processes=processes, overwrite=overwrite, quiet=quiet
+    )
+    print(summary(folder.path, made, kept))
+    print(f"Next: viscoil render {run}" if out is None else "Next: open them in Blender or Houdini")
+
+
+def summary(folder: Path, made: "Sequence[FrameSurface]", kept: int) -> str:
+    """Where the surfaces are, whether they are watertight, and what they enclose."""
+    triangles = sum(m.triangles for m in made)
+    lines = [
+        f"frame {m.frame} is not watertight: {m.open_edges} edges are not shared by two triangles"
+        for m in made
+        if m.open_edges
+    ]
+    state = "all watertight" if not lines else f"{len(lines)} not watertight"
+    shares = [m.volume / m.particle_volume for m in made if m.particle_volume > 0]
+    volume = (
+        f", which enclose {100 * min(shares):.0f} to {100 * max(shares):.0f} % of the particles' volume"
+        if shares
+        else ""
+    )
+    many = counted(len(made), "surface", kept)
+    head = f"{many} of {triangles / len(made):.0f} triangles on average"
+    return "\n".join([*lines, f"{head}, {state}{volume}: {folder}/frame_*.ply"])

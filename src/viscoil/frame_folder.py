@@ -1,0 +1,74 @@
+"""A folder with a file for each frame, made from a run, that can be continued.
+
+Beside the files lies a record (JSON) of the settings that they were made with and what is known of
+each frame, so that files of different kinds are never mixed unnoticed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from viscoil.errors import RunError
+from viscoil.outputs.files import reporting, write_whole
+from viscoil.outputs.frames import frame_name
+
+
+@dataclass(frozen=True)
+class FrameFolder:
+    """Where the files are, how they end, and what the record and the files are called."""
+
+    path: Path
+    suffix: str
+    """Of a frame's file, with its dot."""
+    what: str
+    """The files in the plural, such as "pictures"."""
+    record_name: str
+    """Such as render.json."""
+
+    def create(self) -> None:
+        """Makes the folder if it is not there."""
+        with reporting(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+
+    def frame_path(self, frame: int) -> Path:
+        """The file of a frame."""
+        return self.path / frame_name(frame, self.suffix)
+
+    def is_current(self, frame: int, source: Path) -> bool:
+        """Whether the file of a frame is there and not older than what it is made from."""
+        here = self.frame_path(frame)
+        with reporting(here):
+            return here.exists() and here.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+    def known(self, settings: Mapping[str, Any], overwrite: bool) -> dict[str, Any]:
+        """What the record says of frames, by number; nothing with `overwrite`.
+
+        Raises RunError if the files were made with other settings.
+        """
+        record = {} if overwrite else self.record()
+        frames = record.get("frames")
+        if not isinstance(frames, dict):
+            return {}
+        if frames and record.get("settings") != json.loads(json.dumps(settings)):
+            raise RunError(
+                f"{self.path} holds {self.what} that were made with other settings: replace them "
+                "with --overwrite, or choose another folder with --out"
+            )
+        return frames
+
+    def record(self) -> dict[str, Any]:
+        """What the record says; empty if there is none that can be read."""
+        try:
+            found = json.loads((self.path / self.record_name).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def write_record(self, settings: Mapping[str, Any], frames: Mapping[str, Any]) -> None:
+        """Writes settings, and figures by frame number."""
+        ordered = dict(sorted(frames.items(), key=lambda item: int(item[0])))
+        text = json.dumps({"settings": settings, "frames": ordered}, indent=1)
+        with write_whole(self.path / self.record_name) as file:
+            file.write(text.encode() + b"\n")

@@ -1,0 +1,1 @@
+"""Pictures of the surface of the fluid, traced by Mitsuba in a small studio."""

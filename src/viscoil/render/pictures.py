@@ -1,0 +1,151 @@
+"""Pictures of the frames of a run, or of one frame from all around."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from viscoil.errors import Stopped
+from viscoil.frame_folder import FrameFolder
+from viscoil.meshes import TriangleMesh
+from viscoil.outputs.png import write_png
+from viscoil.outputs.preview.camera import Camera
+from viscoil.outputs.protocol import Array
+from viscoil.parallel import each_frame
+from viscoil.render.bodies import Body, fluid_size
+from viscoil.render.looks import Look, material_look
+from viscoil.render.solids import solids_of
+from viscoil.render.studio import floor_height, orbited, zoomed
+from viscoil.render.tone import developed
+from viscoil.render.tracing import Shot, denoised, denoiser_is_here, require_mitsuba, trace
+from viscoil.runs import Run
+from viscoil.surface import (
+    SurfaceSettings,
+    of_material,
+    read_surface,
+    surface_folder,
+    surface_of,
+)
+from viscoil.surface.folder import ALWAYS
+
+
+@dataclass(frozen=True)
+class PictureSettings:
+    """What a user may choose."""
+
+    width: int
+    height: int
+    samples: int
+    """Ways of light for each pixel."""
+    looks: Mapping[str, Look]
+    """By material name or collider, where they are not the usual ones."""
+    zoom: float = 1.0
+    """How many times larger things are than the camera would show them."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A frame, and from where it is seen."""
+
+    frame: int
+    angle: float = 0.0
+    """Around the target from the usual place, rad."""
+
+
+@dataclass(frozen=True)
+class Studio:
+    """Makes pictures of a run's frames."""
+
+    run: Run
+    settings: PictureSettings
+
+    def picture(self, view: View) -> Array:
+        """A picture (height, width, 3) uint8."""
+        settings = self.settings
+        light = trace(self.shot(view), settings.width, settings.height, settings.samples)
+        return developed(denoised(light) if denoiser_is_here() else light)
+
+    def shot(self, view: View) -> Shot:
+        """What is in a picture."""
+        run, settings = self.run, self.settings
+        camera = Camera.frame_scene(run.scene, settings.width / settings.height)
+        camera = orbited(zoomed(camera, settings.zoom), view.angle)
+        snapshot = run.snapshot(view.frame, ())
+        floor = floor_height(run.scene, camera, list(snapshot.colliders))
+        fluids = self._fluids(view.frame, camera.radius)
+        return Shot(camera, floor, fluids, list(solids_of(snapshot, settings.looks)))
+
+    def _fluids(self, frame: int, radius: float) -> list[Body]:
+        """The surfaces of the materials that are there; `radius` (m) is that of the scene."""
+        surface = self._surface(frame)
+        bodies = []
+        for number, material in enumerate(self.run.looks if len(surface.faces) else ()):
+            part = of_material(surface, number)
+            if len(part.faces):
+                look = self.settings.looks.get(material.name) or material_look(material)
+                size = fluid_size(self.run.scene, material.name) or 0.3 * radius
+                bodies.append(Body(part, look, size))
+        return bodies
+
+    def has_surface(self, frame: int) -> bool:
+        """Whether `viscoil mesh` made the surface of a frame."""
+        return surface_folder(self.run).is_current(frame, self.run.frame_path(frame))
+
+    def _surface(self, frame: int) -> TriangleMesh:
+        if self.has_surface(frame):
+            return read_surface(surface_folder(self.run).frame_path(frame))
+        return surface_of(self.run.snapshot(frame, ALWAYS), SurfaceSettings())
+
+
+def picture_folder(path: Path) -> FrameFolder:
+    """A folder of pictures."""
+    return FrameFolder(path, ".png", "pictures", "render.json")
+
+
+def render_frames(
+    studio: Studio, frames: Sequence[int], out: Path, *, overwrite: bool, quiet: bool
+) -> int:
+    """Makes a picture for each frame, and returns how many were there already."""
+    views = {n: View(n) for n in frames}
+    return _render(studio, views, out, asdict(studio.settings), overwrite, quiet)
+
+
+def render_turntable(
+    studio: Studio, frame: int, count: int, out: Path, *, overwrite: bool, quiet: bool
+) -> int:
+    """Makes pictures of one frame from all around, and returns how many were there already."""
+    views = {i: View(frame, 2.0 * math.pi * i / count) for i in range(count)}
+    settings = {**asdict(studio.settings), "frame": frame, "views": count}
+    return _render(studio, views, out, settings, overwrite, quiet)
+
+
+def _render(
+    studio: Studio,
+    views: Mapping[int, View],
+    out: Path,
+    settings: Mapping[str, Any],
+    overwrite: bool,
+    quiet: bool,
+) -> int:
+    """Pictures by number; those that were made with these settings, after their frame, are kept."""
+    require_mitsuba()
+    folder = picture_folder(out)
+    folder.create()
+    known = folder.known(settings, overwrite)
+    for number, view in views.items():
+        if not folder.is_current(number, studio.run.frame_path(view.frame)):
+            known.pop(str(number), None)
+    todo = [n for n in views if str(n) not in known]
+
+    def work(number: int) -> None:
+        write_png(folder.frame_path(number), studio.picture(views[number]))
+        known[str(number)] = asdict(views[number])
+        folder.write_record(settings, known)
+
+    try:  # one process: Mitsuba uses all cores for a picture
+        each_frame(work, todo, what="picture", processes=1, quiet=quiet)
+    except KeyboardInterrupt:
+        text = "stopped: the pictures that are there are whole, and the same command makes the rest"
+        raise Stopped(text, code=130) from None
+    return len(views) - len(todo)
