@@ -16,7 +16,7 @@ from scaling import memory
 
 from viscoil import Scene, Simulation, compute
 from viscoil.colliders import ColliderSet
-from viscoil.sampling import seed
+from viscoil.sampling.seeding import seed
 
 WARM_UP, STEPS = 2, 5
 MOST_SECONDS = 600.0  # for one scene

@@ -12,7 +12,7 @@ from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.render.pictures import PictureSettings, Studio, View
 from viscoil.runs import Run
-from viscoil.sampling import seed
+from viscoil.sampling.seeding import seed
 from viscoil.scene import PRESETS, Scene
 
 SPACING = 0.0018  # m

@@ -17,8 +17,8 @@ from typing import Any
 from fakes import make
 
 from viscoil.errors import RunError
-from viscoil.recording import CheckpointPlan
-from viscoil.runner import run
+from viscoil.running.recording import CheckpointPlan
+from viscoil.running.runner import run
 from viscoil.runs import Run
 from viscoil.scene import Scene
 

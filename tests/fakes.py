@@ -97,8 +97,8 @@ def make(**plan: Any) -> Any:
 if __name__ == "__main__":  # the command line with a fake in place of the solver
     import sys
 
-    from viscoil import runner
     from viscoil.cli import main
+    from viscoil.running import runner
 
     runner._make_simulation = make(**json.loads(sys.argv[1]))
     sys.exit(main(sys.argv[2:]))

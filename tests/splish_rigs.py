@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.imported_geometry import FileGeometry
+from viscoil.exchange.imported_geometry import FileGeometry
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.builtin import builtin
 from viscoil.scene import Scene

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from viscoil.emitters import Emission, Emitter
+from viscoil.emitters.nozzles import Emission, Emitter
 from viscoil.scene import Emitter as EmitterSpec
 
 D = 0.01

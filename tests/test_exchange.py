@@ -18,7 +18,7 @@ from viscoil.errors import MissingExtraError, RunError, Stopped
 from viscoil.exchange import FORMATS, Format, export, find_format, registry
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
-from viscoil.runner import run as run_scene
+from viscoil.running.runner import run as run_scene
 from viscoil.runs import Run
 from viscoil.scene import Scene
 from viscoil.scene.settings import OutputSpec

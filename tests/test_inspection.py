@@ -22,8 +22,8 @@ from viscoil.inspection.film import missing_numbers
 from viscoil.inspection.telling import ranges
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.png import decode_png, write_png
-from viscoil.recording import CheckpointPlan
-from viscoil.runner import run
+from viscoil.running.recording import CheckpointPlan
+from viscoil.running.runner import run
 from viscoil.scene import Scene
 
 Capture = pytest.CaptureFixture[str]

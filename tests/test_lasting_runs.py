@@ -17,19 +17,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_runner import TEXT, checkpoints, positions, stat_steps, state
 
-from viscoil import disk
-from viscoil.differences import misfit
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.outputs import files, stats
 from viscoil.outputs.checkpoints import save_checkpoint
 from viscoil.outputs.lock import FolderLock, is_locked
 from viscoil.outputs.run_folder import RunFolder
-from viscoil.recording import CheckpointPlan, Recorder
-from viscoil.resume import Start, find_start
-from viscoil.runner import run
+from viscoil.running import disk
+from viscoil.running.differences import misfit
+from viscoil.running.recording import CheckpointPlan, Recorder
+from viscoil.running.resume import Start, find_start
+from viscoil.running.runner import run
+from viscoil.running.until import asked_frames, last_frame
 from viscoil.runs import Run
 from viscoil.scene import Scene
-from viscoil.until import asked_frames, last_frame
 
 EVERY_FRAME = CheckpointPlan(frames=1, keep=9)
 Capture = pytest.CaptureFixture[str]

@@ -44,7 +44,7 @@ def test_particles_of_a_body(shape: dict[str, Any], volume: float) -> None:
 def test_the_guess_is_near_what_is_seeded(shape: dict[str, Any]) -> None:
     """A lattice cut to a shape has its volume but for the surface: area · d/2, below a fifth."""
     from viscoil.colliders import ColliderSet
-    from viscoil.sampling import seed
+    from viscoil.sampling.seeding import seed
 
     body = scene((shape,))
     seeded = len(seed(body, ColliderSet(body.colliders)).position)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from viscoil import Scene, Simulation
-from viscoil.mesh_emitters import MeshEmitter, clear_of
+from viscoil.emitters.mesh_emitters import MeshEmitter, clear_of
 from viscoil.scene import MeshEmitter as Spec
 
 

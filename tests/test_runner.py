@@ -13,8 +13,8 @@ import pytest
 from fakes import ENVIRONMENT, FakeSimulation, make
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
-from viscoil.recording import CheckpointPlan
-from viscoil.runner import run
+from viscoil.running.recording import CheckpointPlan
+from viscoil.running.runner import run
 from viscoil.scene import Scene
 
 TEXT = """\

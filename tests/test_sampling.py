@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from viscoil.colliders import ColliderSet
 from viscoil.errors import SceneError
-from viscoil.sampling import Seeding, lattice, seed
+from viscoil.sampling.seeding import Seeding, lattice, seed
 from viscoil.scene import Fluid, Scene
 
 FEW = settings(max_examples=25, deadline=None)

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 from viscoil import Scene, Simulation, memory
 from viscoil.colliders import ColliderSet
 from viscoil.errors import SceneError, ViscoilError
-from viscoil.sampling import seed
-from viscoil.seed_files import mean_spacing
+from viscoil.sampling.seed_files import mean_spacing
+from viscoil.sampling.seeding import seed
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from splish_rigs import BLOCK, DAM, TANK, Take, scene_of
 
 from viscoil.colliders import ColliderSet
 from viscoil.colliders.primitives import pose
-from viscoil.emitters import Emitter
+from viscoil.emitters.nozzles import Emitter
 from viscoil.errors import SceneError
-from viscoil.imported_geometry import FileGeometry
+from viscoil.exchange.imported_geometry import FileGeometry
 from viscoil.meshes import read_mesh
-from viscoil.sampling import seed
+from viscoil.sampling.seeding import seed
 from viscoil.scene.importers.splishsplash import import_scene
 from viscoil.scene.importers.splishsplash.files import turned
 

@@ -11,7 +11,7 @@ from splish_rigs import BLOCK, DAM, Take, scene_of
 
 from viscoil.colliders import ColliderSet
 from viscoil.errors import SceneError
-from viscoil.sampling import seed
+from viscoil.sampling.seeding import seed
 from viscoil.scene.importers.splishsplash import coefficients
 
 

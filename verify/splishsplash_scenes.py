@@ -77,7 +77,7 @@ def in_process(path: Path, options: argparse.Namespace) -> Result:
 def run_one(path: Path, frames: int, most: int) -> Result:
     """Imports a scene and simulates some frames of it."""
     from viscoil.errors import ViscoilError
-    from viscoil.imported_geometry import FileGeometry
+    from viscoil.exchange.imported_geometry import FileGeometry
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene
 
@@ -100,7 +100,7 @@ def run_one(path: Path, frames: int, most: int) -> Result:
 def simulate(scene: Any, most: int) -> Result:
     """Figures of a run."""
     from viscoil import Simulation, memory
-    from viscoil.seed_files import mean_spacing
+    from viscoil.sampling.seed_files import mean_spacing
 
     count = memory.expected_particles(scene.with_frames(1))
     scale = min(1.0, most / max(count, 1))

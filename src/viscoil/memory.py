@@ -79,7 +79,7 @@ def available() -> int:
 def starting_particles(fluid: Fluid, spacing: float) -> float:
     """About how many particles a fluid starts with."""
     if fluid.shape == "particles":
-        from viscoil.seed_files import seed_file
+        from viscoil.sampling.seed_files import seed_file
 
         return len(seed_file(fluid.file).position)
     return _volume(fluid) / spacing**3
@@ -97,7 +97,7 @@ def _volume(fluid: LatticeFluid) -> float:
         case "torus":
             return 2.0 * math.pi**2 * fluid.radius * fluid.tube_radius**2
         case "mesh":
-            from viscoil.solid_mesh import solid_mesh
+            from viscoil.sampling.solid_mesh import solid_mesh
 
             return solid_mesh(fluid.file, fluid.scale).volume
 
@@ -114,7 +114,7 @@ def emitted_volume(emitter: Emitter, duration: float) -> float:
         case "rectangle":
             area = emitter.size[0] * emitter.size[1]
         case "mesh":
-            from viscoil.solid_mesh import solid_mesh
+            from viscoil.sampling.solid_mesh import solid_mesh
 
             area = solid_mesh(emitter.file, emitter.scale).spread()[0]
     return max(open_for, 0.0) * emitter.speed * area

@@ -24,18 +24,18 @@ from viscoil.channels import ItemChannels
 from viscoil.colliders import ColliderSet
 from viscoil.constraints.capillary import capillary_step
 from viscoil.diagnostics import Diagnosis, Diagnostics
-from viscoil.emitters import Emitter
+from viscoil.emitters.mesh_emitters import MeshEmitter, clear_of
+from viscoil.emitters.nozzles import Emitter
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.fields.force_fields import ForceFields
 from viscoil.heat.heat import Heat
 from viscoil.levels import MixedNeighbors
-from viscoil.mesh_emitters import MeshEmitter, clear_of
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
 from viscoil.particles import SIZE, STRESS_CHANNELS, ChannelKind, Particles
 from viscoil.removal import Removal
-from viscoil.sampling import seed
+from viscoil.sampling.seeding import seed
 from viscoil.scene import Material, Scene
 from viscoil.scene.changes import changed_material
 from viscoil.solvers.contact.boundary import Boundary

@@ -7,8 +7,8 @@ import numpy as np
 
 from viscoil.colliders.quaternions import Float
 from viscoil.errors import SceneError
+from viscoil.sampling.solid_mesh import solid_mesh
 from viscoil.scene import Collider, MeshCollider
-from viscoil.solid_mesh import solid_mesh
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from viscoil.colliders import ColliderSet, Pose
 from viscoil.colliders.motion import velocities
 from viscoil.colliders.quaternions import Float
 from viscoil.compute import view, write
+from viscoil.sampling.solid_mesh import solid_mesh
 from viscoil.scene import Collider
-from viscoil.solid_mesh import solid_mesh
 
 ITERATIONS = 60  # of sequential impulses
 SLOP = 0.02  # of the spacing: overlap that is left alone, so that contacts at rest stay

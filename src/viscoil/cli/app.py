@@ -4,6 +4,8 @@ Commands are thin: each reads its arguments and calls what does the work. What a
 imported inside it, so that `viscoil --help` answers at once.
 """
 
+from collections.abc import Callable
+
 from cyclopts import App
 
 from viscoil.cli.exporting import export
@@ -30,8 +32,10 @@ app = App(
     version=_version,
 )
 
-for command in (run, check, info, mesh, render, video, export, plot):
-    app.command(command)
-for command in (scenes, materials, rheometer, schema):
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(run, check, info, mesh, render, video, export, plot),
+    *(scenes, materials, rheometer, schema),
+)
+for command in COMMANDS:
     app.command(command)
 app.command(import_, name="import")

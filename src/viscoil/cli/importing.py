@@ -32,7 +32,7 @@ def import_(
         Replace a scene file that is there already.
     """
     from viscoil.errors import SceneError
-    from viscoil.imported_geometry import FileGeometry
+    from viscoil.exchange.imported_geometry import FileGeometry
     from viscoil.outputs.files import write_whole
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene

@@ -61,7 +61,7 @@ def scene_summary(scene: Scene) -> str:
 def start_lines(scene: Scene) -> Iterator[str]:
     """How the scene would start; raises SceneError if fluids are in each other's way."""
     from viscoil.colliders import ColliderSet
-    from viscoil.sampling import seed
+    from viscoil.sampling.seeding import seed
 
     colliders = ColliderSet.of(scene)
     _open_all(scene)
@@ -75,7 +75,7 @@ def _open_all(scene: Scene) -> None:
     """Raises SceneError for what only a run would find in the meshes of a scene."""
     from viscoil.bodies import mass_properties
     from viscoil.colliders.mesh_source import open_source
-    from viscoil.mesh_emitters import MeshEmitter
+    from viscoil.emitters.mesh_emitters import MeshEmitter
 
     for spec in scene.colliders:
         if getattr(spec, "dynamic", False):

@@ -56,10 +56,10 @@ def run(
     quiet
         Print only the final line.
     """
-    from viscoil import runner
-    from viscoil.recording import CheckpointPlan
+    from viscoil.running import runner
+    from viscoil.running.recording import CheckpointPlan
+    from viscoil.running.until import asked_frames
     from viscoil.scene import Scene
-    from viscoil.until import asked_frames
 
     loaded = Scene.load(scene, overrides or ())
     runner.run(

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from viscoil.disk import folder_bytes
 from viscoil.errors import ResumeError, RunError
 from viscoil.outputs.checkpoints import read_metadata, step_number
 from viscoil.outputs.frames import frame_name, is_whole, particle_count
 from viscoil.outputs.lock import is_locked
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import last_record
+from viscoil.running.disk import folder_bytes
 from viscoil.runs import Run
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from viscoil.disk import size_text
+from viscoil.running.disk import size_text
 
 LABEL = 13  # characters
 STATES = {

@@ -17,7 +17,7 @@ from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
 from viscoil.memory import emitted_volume
 from viscoil.outputs.protocol import Array
-from viscoil.seed_files import seed_file
+from viscoil.sampling.seed_files import seed_file
 from viscoil.vdb import read_vdb
 
 Vector = tuple[float, float, float]

@@ -9,7 +9,7 @@ from viscoil.bodies.arrays import BodyArrays
 from viscoil.bodies.arrays import allocate as allocate_bodies
 from viscoil.colliders.arrays import ColliderArrays
 from viscoil.compute import scalars
-from viscoil.emitters import EmitterFrame
+from viscoil.emitters.nozzles import EmitterFrame
 from viscoil.reductions import block_count, exclusive_scan
 from viscoil.solvers.contact.response import constrain_velocities
 from viscoil.solvers.contact.search import collect, find_shields, mark

@@ -12,7 +12,7 @@ from viscoil.bodies.arrays import BodyArrays
 from viscoil.colliders.arrays import ColliderArrays, distance_and_normal
 from viscoil.compute import Floats, Ints, Vec3s, Vec4s, scalars, vec3, vec4, vectors, write
 from viscoil.constraints.density import wall_share
-from viscoil.emitters import EmitterFrame
+from viscoil.emitters.nozzles import EmitterFrame
 
 
 class Mode(enum.IntEnum):

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from viscoil.differences import changes, misfit, sentence
 from viscoil.errors import ResumeError, RunError, SceneError
-from viscoil.named_files import changed_files, fingerprints, same_files
 from viscoil.outputs.checkpoints import DamagedCheckpoint, read_metadata, step_number
 from viscoil.outputs.files import is_partial
 from viscoil.outputs.frames import broken_frames
 from viscoil.outputs.lock import LOCK_NAME
 from viscoil.outputs.run_folder import RunFolder, versions
+from viscoil.running.differences import changes, misfit, sentence
+from viscoil.running.named_files import changed_files, fingerprints, same_files
 from viscoil.scene import Scene
 
 ANEW = "start anew with --overwrite or another --out"

@@ -12,7 +12,7 @@ from viscoil.outputs import create_outputs
 from viscoil.outputs.checkpoints import KEEP
 from viscoil.outputs.files import reporting, sync
 from viscoil.outputs.run_folder import RunFolder
-from viscoil.resume import Start
+from viscoil.running.resume import Start
 
 if TYPE_CHECKING:
     from viscoil.outputs.protocol import Snapshot

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.colliders.quaternions import unit
-from viscoil.sampling import centred
+from viscoil.sampling.seeding import centred
 from viscoil.scene import DiscEmitter, RectangleEmitter
 
 Float = NDArray[np.float64]

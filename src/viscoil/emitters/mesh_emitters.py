@@ -9,11 +9,11 @@ from viscoil.colliders import quaternions
 from viscoil.colliders.mesh_source import open_source
 from viscoil.colliders.motion import Pose, moved, turn, velocities
 from viscoil.colliders.quaternions import Float, unit
-from viscoil.emitters import Emission
+from viscoil.emitters.nozzles import Emission
 from viscoil.errors import SceneError
-from viscoil.sampling import centred
+from viscoil.sampling.seeding import centred
+from viscoil.sampling.solid_mesh import solid_mesh
 from viscoil.scene import MeshEmitter as MeshEmitterSpec
-from viscoil.solid_mesh import solid_mesh
 
 CROWD = 12  # random points per particle among which evenly spread ones are chosen
 APART = 0.8  # spacings between points on faces; as many per area as a square lattice has

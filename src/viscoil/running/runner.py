@@ -9,14 +9,15 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from viscoil import disk, progress
-from viscoil.ending import Summary, final_line, what_next
+from viscoil import progress
 from viscoil.errors import DivergedError, Stopped, ViscoilError
 from viscoil.outputs import check_outputs
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
-from viscoil.recording import CheckpointPlan, Recorder
-from viscoil.resume import find_start
+from viscoil.running import disk
+from viscoil.running.ending import Summary, final_line, what_next
+from viscoil.running.recording import CheckpointPlan, Recorder
+from viscoil.running.resume import find_start
 from viscoil.scene import Scene
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from viscoil.colliders import ColliderSet, quaternions
 from viscoil.colliders.motion import turn
 from viscoil.errors import SceneError
+from viscoil.sampling.seed_files import seeded, spacing_note
+from viscoil.sampling.solid_mesh import SolidMesh, solid_mesh
 from viscoil.scene import Fluid, MeshFluid, Scene
 from viscoil.scene.shapes import LatticeFluid
-from viscoil.seed_files import seeded, spacing_note
-from viscoil.solid_mesh import SolidMesh, solid_mesh
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]

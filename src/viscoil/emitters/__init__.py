@@ -1,0 +1,1 @@
+"""Where fluid flows in: nozzles, and meshes that fluid comes out of."""
