@@ -22,9 +22,9 @@ def resting_distance(spacing: qd.f32, height: qd.f32) -> qd.f32:
 
 @qd.func
 def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end: vec3):
-    """What a way meets of collider k: normal and distance at its end, and where it touches first.
+    """What a way meets of collider k: normal and distance at both its ends, and where it touches first.
 
-    The second result is normal and distance at the last place before that, and the third the share
+    The third result is normal and distance at the last place before that, and the fourth the share
     of the way up to there, 2 if it touches nothing; a way that starts inside never does. Steps along
     the way are as long as the distance allows, and at least `least` (m). To touch is to come nearer
     than half of that: inside a plate as thin as a cell the distances of a mesh are hardly negative,
@@ -34,6 +34,7 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
     way = end - start
     length = qd.max(way.norm(), 1e-20)
     at_end = vec4(0.0)
+    at_start = vec4(0.0)
     before = vec4(0.0)
     skin = 0.0
     share = 0.0
@@ -49,6 +50,7 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
         if look == 0:
             at_end = at
         elif look == 1:
+            at_start = at
             skin = 0.5 * qd.min(least, at[3])
             if at[3] > 0.0 and length > at[3] - skin:
                 looks = 64
@@ -64,7 +66,7 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
         look += 1
     if looks == 64:  # it ran out of looks, closely along a wall: go no farther than was seen
         met = last
-    return at_end, before, met
+    return at_start, at_end, before, met
 
 
 @qd.func
@@ -80,7 +82,7 @@ def wall_ahead(
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
-    at, outside, share = follow(colliders, k, 0.05 * spacing, begin, end)
+    origin, at, outside, share = follow(colliders, k, 0.05 * spacing, begin, end)
     safe = end
     if share <= 1.0:
         safe = begin + share * way
@@ -89,6 +91,12 @@ def wall_ahead(
         if turned or at[3] < 0.025 * spacing:
             flat = outside[3] + n.dot((1.0 - share) * way)
             at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
+    # It touches from the start and is pressed on: its end says how hard, not where it would get.
+    n = vec3(origin[0], origin[1], origin[2])
+    into = n.dot(way)
+    touches = origin[3] > 0.0 and origin[3] < 0.6 * spacing
+    if touches and into < 0.0 and way.norm() > 0.5 * spacing:
+        at = vec4(n[0], n[1], n[2], origin[3] + into)
     return at, safe
 
 
