@@ -244,7 +244,8 @@ def test_a_run_that_diverges(scene: Path) -> None:
     done = viscoil("run", scene, "--set", "fluids.0.velocity=[1e6, 0, 0]", "--out", out)
     said = sentence(done)
     assert said.startswith("the simulation diverged at step 1, t = ")
-    assert "a particle moves at 1" in said
+    speed = float(said.split("a particle moves at ")[1].split()[0])  # the floor slows some of it
+    assert 1e5 < speed <= 1.01e6
     assert "): try a smaller simulation.max_time_step" in said
     assert json.loads((out / "run.json").read_text())["state"] == "diverged"
     with np.load(out / "checkpoints" / "step_000000000.npz") as good:
