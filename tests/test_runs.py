@@ -1,6 +1,8 @@
 """Reading a run folder back."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -226,6 +228,8 @@ def test_an_animated_mesh_moves() -> None:
 def squared(frame: int) -> int:
     if frame == 13:
         raise RunError("thirteen")
+    if frame == 99:
+        os.kill(os.getpid(), signal.SIGKILL)
     return frame * frame
 
 
@@ -239,3 +243,8 @@ def test_results_come_in_order(processes: int, capsys: pytest.CaptureFixture[str
 def test_the_first_error_ends_the_work(processes: int) -> None:
     with pytest.raises(RunError, match="thirteen"):
         each_frame(squared, range(10, 20), what="square", processes=processes, quiet=True)
+
+
+def test_a_process_that_is_killed_is_told() -> None:
+    with pytest.raises(RunError, match="ended from outside.*--processes 1"):
+        each_frame(squared, [1, 99, 2], what="square", processes=2, quiet=True)

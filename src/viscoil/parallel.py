@@ -3,10 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TypeVar
 
 from viscoil import progress
+from viscoil.errors import RunError
 
 Result = TypeVar("Result")
 
@@ -46,6 +48,11 @@ def _in_processes(
         for future in as_completed(futures):
             results[futures[future]] = future.result()
             done()
+    except BrokenProcessPool as error:
+        raise RunError(
+            "a process that worked on frames was ended from outside, as a system does that runs out "
+            "of memory: try fewer with --processes 1"
+        ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return [results[frame] for frame in frames]

@@ -137,7 +137,7 @@ class Run:
             channels=arrays,
             materials=self.looks,
             colliders=self._colliders(time, rest.get("collider_pose")),
-            spacing=self.scene.simulation.spacing,
+            spacing=float(rest.get("spacing", self.scene.simulation.spacing)),
         )
 
     @cached_property
