@@ -1,6 +1,5 @@
 """Plots of curves with matplotlib: one panel a quantity, time along the bottom."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import numpy as np
 
 from viscoil.errors import MissingExtraError, RunError
 from viscoil.inspection.curves import QUANTITIES, Curves
-from viscoil.outputs.files import partial, reporting
+from viscoil.outputs.files import replacing
 from viscoil.outputs.protocol import Array
 
 if TYPE_CHECKING:
@@ -37,17 +36,12 @@ def draw(curves: Sequence[Curves], quantities: Sequence[str], path: Path) -> Non
     """Writes a plot of the quantities of one or several runs, whole or not at all."""
     check_path(path)
     figure = _figure(curves, quantities)
-    part = partial(path)
     # without the date and with names that do not change, equal curves give equal files
     dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
-    try:
-        from matplotlib import rc_context
+    from matplotlib import rc_context
 
-        with reporting(path), rc_context({"svg.hashsalt": "viscoil"}):
-            figure.savefig(part, dpi=150, metadata=dated)
-            os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, rc_context({"svg.hashsalt": "viscoil"}):
+        figure.savefig(part, dpi=150, metadata=dated)
 
 
 def _figure(curves: Sequence[Curves], quantities: Sequence[str]) -> "Figure":

@@ -18,13 +18,22 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
 
     It is written beside, so that a crash or a full disk leaves the earlier file, if any, as it was.
     """
+    with replacing(path) as part, open(part, "wb") as file:
+        yield file
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name beside the file's own, to write to; what is there at the end takes the file's place.
+
+    For libraries that want a name; `write_whole` is for all else.
+    """
     part = partial(path)
     with reporting(path):
         try:
-            with open(part, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
+            part.unlink(missing_ok=True)  # a process that was killed may have left one, or write yet
+            yield part
+            _sync_file(part)
             os.replace(part, path)
             _sync_folder(path.parent)
         except BaseException:
@@ -44,8 +53,8 @@ def is_partial(path: Path) -> bool:
 
 def sync(path: Path) -> None:
     """Makes what was written to a file last, even if the machine stops."""
-    with reporting(path), open(path, "rb") as file:
-        os.fsync(file.fileno())
+    with reporting(path):
+        _sync_file(path)
 
 
 @contextmanager
@@ -69,6 +78,11 @@ def _sentence(path: Path, error: OSError) -> str:
         return f"{path} cannot be made because a file is in the way: choose another --out"
     reason = error.strerror or str(error)
     return f"{path} cannot be read or written ({reason}): check the disk, or choose another --out"
+
+
+def _sync_file(path: Path) -> None:
+    with open(path, "rb+") as file:  # some systems sync only what may be written
+        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

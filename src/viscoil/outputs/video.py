@@ -1,7 +1,6 @@
 """A film of pictures: H.264 in MP4, made by the ffmpeg that imageio-ffmpeg brings."""
 
 import contextlib
-import os
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from viscoil.errors import MissingExtraError, RunError
-from viscoil.outputs.files import partial, reporting
+from viscoil.outputs.files import replacing
 from viscoil.outputs.png import picture_size, telling_of
 from viscoil.outputs.protocol import Snapshot
 
@@ -57,23 +56,16 @@ def write_video(pictures: Sequence[Path], path: Path | str, fps: float) -> None:
     if not pictures:
         raise RunError("there are no pictures to make a video of: run the scene with a preview")
     path = Path(path)
-    part = partial(path)
-    # an encoder whose run was killed may still be writing to the same name
-    part.unlink(missing_ok=True)
-    try:
-        with reporting(path), tempfile.TemporaryFile() as log:
-            encoder = _start(part, fps, log)
-            try:
-                _feed(encoder, pictures)
-            except BaseException:
-                encoder.kill()
-                encoder.wait()
-                raise
-            if encoder.wait() != 0:
-                raise RunError(f"the video {path} was not written: {_last_line(log)}")
-            os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, tempfile.TemporaryFile() as log:
+        encoder = _start(part, fps, log)
+        try:
+            _feed(encoder, pictures)
+        except BaseException:
+            encoder.kill()
+            encoder.wait()
+            raise
+        if encoder.wait() != 0:
+            raise RunError(f"the video {path} was not written: {_last_line(log)}")
 
 
 def _start(path: Path, fps: float, log: IO[bytes]) -> "subprocess.Popen[bytes]":

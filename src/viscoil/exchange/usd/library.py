@@ -5,12 +5,11 @@ raises MissingExtraError, which names the pip command.
 """
 
 import importlib
-import os
 from pathlib import Path
 from typing import Any
 
 from viscoil.errors import MissingExtraError, RunError
-from viscoil.outputs.files import partial, reporting
+from viscoil.outputs.files import replacing
 
 _MODULES = frozenset({"Gf", "Sdf", "Tf", "Usd", "UsdGeom", "UsdShade", "Vt"})
 
@@ -28,18 +27,10 @@ def __getattr__(name: str) -> Any:
 
 def save(layer: Any, path: Path) -> None:
     """Writes a layer, whole or not at all."""
-    part = partial(path)
-    with reporting(path):
-        try:
-            if not path.parent.is_dir():
-                raise FileNotFoundError(2, "there is no such folder")
-            _export(layer, part, path)
-            with open(part, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+    with replacing(path) as part:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(2, "there is no such folder")
+        _export(layer, part, path)
 
 
 def _export(layer: Any, part: Path, path: Path) -> None:
