@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from usd_rigs import NAMES, export, make_scene, make_snapshot, write_surfaces
 
-from viscoil.exchange.blender import LOOKS, BlenderFormat, blender_script, look_of
+from viscoil.exchange.blender import BlenderFormat, blender_script, principled
 from viscoil.exchange.usd.format import UsdFormat
+from viscoil.looks import LOOKS, material_look
 from viscoil.outputs.preview.camera import Camera
-from viscoil.scene import Material, Scene
+from viscoil.outputs.protocol import MaterialLook
+from viscoil.scene import Scene
 from viscoil.scene.presets import PRESETS
 
 
@@ -47,8 +49,8 @@ def test_the_script_lies_beside_the_stage(tmp_path: Path) -> None:
     assert found["CAMERA"] == pytest.approx((x, -z, y), abs=1e-6)
     assert found["RADIUS"] == pytest.approx(camera.radius, abs=1e-6)
     assert tuple(found["FLUIDS"]) == NAMES
-    for fluid, material in zip(found["FLUIDS"].values(), scene.materials.values(), strict=True):
-        assert fluid["color"] == material.color
+    for fluid, (name, m) in zip(found["FLUIDS"].values(), scene.materials.items(), strict=True):
+        assert fluid["color"] == material_look(MaterialLook(name, m.color, m.transmission)).color
     assert found["FLUIDS"]["_3d"]["kind"] == "clear"
     assert found["FLUIDS"]["creme_brulee_2"]["kind"] == "paste"
 
@@ -95,26 +97,18 @@ def test_odd_names_of_scenes(tmp_path: Path, name: str) -> None:
     assert (tmp_path / found["STAGE"]).is_file()
 
 
-@pytest.mark.parametrize("name", LOOKS)
-def test_presets_are_known_by_their_colour(name: str) -> None:
-    assert look_of(Material.from_preset(name)) is LOOKS[name]
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_one_sees_through_what_lets_light_through(name: str) -> None:
-    material = Material.from_preset(name)
-    assert (look_of(material).kind == "clear") == (material.transmission > 0.1)
+    found = principled(LOOKS[name], 0.5)
+    clear = PRESETS[name].values["transmission"] > 0.1
+    assert (found["kind"] == "clear", found["depth"] > 0.0) == (clear, clear)
+    assert (found["glow"] > 0.0) == (name == "lava")
 
 
-def test_other_materials_get_a_look_by_rule() -> None:
-    clear, thick, paste = (
-        Material.model_validate(
-            {"density": 1e3, "viscosity": 1.0, "color": (0.1, 0.9, 0.3), "transmission": share}
-        )
-        for share in (0.9, 0.3, 0.0)
-    )
-    assert look_of(clear).depth > look_of(thick).depth > 0.0
-    assert (look_of(paste).kind, look_of(paste).glow) == ("paste", 0.0)
+def test_depths_grow_with_the_body() -> None:
+    small, large = (principled(LOOKS["honey"], size) for size in (0.1, 1.0))
+    assert large["depth"] == pytest.approx(10 * small["depth"])
+    assert {**small, "depth": 0} == {**large, "depth": 0}
 
 
 def test_it_is_a_format_of_its_own() -> None:

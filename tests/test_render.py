@@ -12,19 +12,19 @@ from picture_rigs import SCENE, ball, snapshot, two_balls, written
 from viscoil.cli import main
 from viscoil.cli.rendering import picture_dimensions
 from viscoil.errors import MissingExtraError, ViscoilError
-from viscoil.meshes.builtin.solids import box, sphere
-from viscoil.outputs.png import read_png
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
-from viscoil.render.bodies import fluid_size
-from viscoil.render.looks import (
+from viscoil.looks import (
     LOOKS,
     SOLIDS,
     chosen_looks,
     custom_look,
+    fluid_size,
     material_look,
     solid_look,
 )
+from viscoil.meshes.builtin.solids import box, sphere
+from viscoil.outputs.png import read_png
+from viscoil.outputs.preview.camera import Camera
+from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
 from viscoil.render.pictures import Studio, View
 from viscoil.render.shading import glow_words, medium_words, surface_words
 from viscoil.render.solids import Rod, creased, left_out, solids_of

@@ -72,7 +72,7 @@ def render(
 
 def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: float) -> "Studio":
     """What makes the pictures that a user asks for."""
-    from viscoil.render.looks import chosen_looks
+    from viscoil.looks import chosen_looks
     from viscoil.render.pictures import PictureSettings, Studio
     from viscoil.render.solids import collider_name
 

@@ -1,8 +1,8 @@
 """A Blender scene: the USD stage, and a script beside it that makes it ready to render in Cycles."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,58 +10,17 @@ from typing import Any
 from viscoil.exchange.usd.format import UsdFormat
 from viscoil.exchange.usd.names import identifiers
 from viscoil.exchange.usd.surface import surface_name
+from viscoil.looks import Look, fluid_size, material_look
 from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.preview.camera import Camera, picture_size
-from viscoil.scene import Material, Scene
-from viscoil.scene.presets import PRESETS
+from viscoil.outputs.protocol import MaterialLook
+from viscoil.scene import Scene
 
 TEMPLATE = "blender_scene.txt"
 SAMPLES = 128  # a pixel
+GLOW = 5.0  # W/m² of light that is as bright as a white surface in a lit room
 SHUTTER = 0.5  # frames that it is open: half of the time, as a film camera
-
-
-@dataclass(frozen=True)
-class Look:
-    """How light meets a fluid, in the terms of Blender's Principled BSDF."""
-
-    kind: str
-    """"clear" if one sees through it, else "paste"."""
-    ior: float = 1.4
-    roughness: float = 0.0
-    depth: float = 0.3
-    """Way through a clear fluid that gives white light its colour, in radii of the scene."""
-    softness: float = 0.0
-    """Share of light that goes in and comes out elsewhere."""
-    coat: float = 0.0
-    """A wet film on a paste."""
-    glow: float = 0.0
-    """Light that it sends out, W/m²."""
-
-
-LOOKS: Mapping[str, Look] = {
-    "water": Look("clear", ior=1.33, depth=1.5),
-    "olive-oil": Look("clear", ior=1.47, depth=0.5),
-    "honey": Look("clear", ior=1.49, depth=0.6),
-    "syrup": Look("clear", ior=1.48, depth=0.6),
-    "gel": Look("clear", ior=1.36, depth=0.6),
-    "egg-white": Look("clear", ior=1.36, depth=1.0),
-    "melted-chocolate": Look("paste", roughness=0.2, softness=0.1, coat=0.7),
-    "ketchup": Look("paste", roughness=0.3, softness=0.3, coat=0.4),
-    "lava": Look("paste", roughness=0.6, glow=4.0),
-}
-"""Of presets, which are known by colour and transmission; for others there is a rule."""
-
-
-def look_of(material: Material) -> Look:
-    """The look of the preset that a material is coloured like, or one that fits its transmission."""
-    for name, look in LOOKS.items():
-        values = PRESETS[name].values
-        if (values["color"], values["transmission"]) == (material.color, material.transmission):
-            return look
-    if material.transmission >= 0.15:
-        return Look("clear", depth=0.1 + 0.8 * material.transmission**2)
-    return Look("paste", roughness=0.35, softness=0.6, coat=0.2)
 
 
 @dataclass(frozen=True)
@@ -130,10 +89,29 @@ def _settings(
 
 
 def _fluids(scene: Scene) -> dict[str, dict[str, Any]]:
-    """Colour and look by the name of the prim."""
-    names = identifiers(scene.materials)
-    materials = zip(names, scene.materials.values(), strict=True)
-    return {name: {"color": m.color, **asdict(look_of(m))} for name, m in materials}
+    """What the script needs to know of each look, by the name of the prim; lengths in metres."""
+    radius = Camera.frame_scene(scene).radius
+    found = {}
+    for prim, (name, m) in zip(identifiers(scene.materials), scene.materials.items(), strict=True):
+        look = material_look(MaterialLook(name, m.color, m.transmission))
+        found[prim] = principled(look, fluid_size(scene, name) or radius)
+    return found
+
+
+def principled(look: Look, size: float) -> dict[str, Any]:
+    """A look in the terms of Blender's Principled BSDF, for a body of this size (m)."""
+    glow = max(look.glow) if look.glow else 0.0
+    return {
+        "kind": "paste" if look.depth is None else "clear",
+        "color": look.color,
+        "ior": look.index,
+        "roughness": look.roughness,
+        "depth": round((look.depth or 0.0) * size, 6),
+        "softness": look.softness,
+        "coat": look.coat,
+        "glow": GLOW * glow,
+        "glow_color": tuple(c / glow for c in look.glow) if look.glow else look.color,
+    }
 
 
 def _upright(place: Sequence[float]) -> tuple[float, float, float]:

@@ -31,7 +31,9 @@ def replacing(path: Path) -> Iterator[Path]:
     part = partial(path)
     with reporting(path):
         try:
-            part.unlink(missing_ok=True)  # a process that was killed may have left one, or write yet
+            part.unlink(
+                missing_ok=True
+            )  # a process that was killed may have left one, or write yet
             yield part
             _sync_file(part)
             os.replace(part, path)

@@ -8,13 +8,13 @@ from typing import Any
 
 from viscoil.errors import Stopped
 from viscoil.frame_folder import FrameFolder
+from viscoil.looks import Look, fluid_size, material_look
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.png import write_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array
 from viscoil.parallel import each_frame
-from viscoil.render.bodies import Body, fluid_size
-from viscoil.render.looks import Look, material_look
+from viscoil.render.bodies import Body
 from viscoil.render.solids import solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
 from viscoil.render.tone import developed

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from viscoil.render.looks import Look
+from viscoil.looks import Look
 
 Words = dict[str, Any]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from viscoil.collider_meshes import placed_mesh
+from viscoil.looks import LOOKS, Look, as_pane, solid_look
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.protocol import Array, ColliderPose, Snapshot
 from viscoil.render.bodies import Body
-from viscoil.render.looks import LOOKS, Look, as_pane, solid_look
 from viscoil.render.studio import is_floor
 
 CREASE = 0.75  # cosine of the angle between faces from which an edge is sharp

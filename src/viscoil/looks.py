@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from viscoil.errors import ViscoilError
+from viscoil.memory import emitted_volume, starting_particles
 from viscoil.outputs.protocol import MaterialLook
-from viscoil.scene import PRESETS
+from viscoil.scene import PRESETS, Scene
 from viscoil.scene.names import unknown_name
 
 Color = tuple[float, float, float]
@@ -103,6 +104,20 @@ def custom_look(color: Color, transmission: float) -> Look:
         tint=0.25 * (1.0 - transmission),
         index=1.4,
     )
+
+
+def fluid_size(scene: Scene, material: str) -> float | None:
+    """Edge of a cube with the volume of the largest body of a material, m; None if there is none.
+
+    It comes from the scene and not from the particles, so that colours stay while a jar is filled.
+    """
+    duration = scene.frames / scene.simulation.fps
+    fluids = [f for f in scene.fluids if f.material == material]
+    spacings = [scene.spacing_of(f) for f in fluids]
+    volumes = [starting_particles(f, d) * d**3 for f, d in zip(fluids, spacings, strict=True)]
+    volumes += [emitted_volume(e, duration) for e in scene.emitters if e.material == material]
+    largest = max(volumes, default=0.0)
+    return largest ** (1 / 3) if largest > 0 else None
 
 
 def solid_look(file: str, holds_fluid: bool) -> Look:
