@@ -48,9 +48,11 @@ def constrain_velocities(
                 predicted = x + scale.dt * u
                 before = u
                 slot = -1
+                # Velocities of held particles show what load they bear, not where they would get.
                 at, _safe = wall_ahead(
-                    walls.colliders, k, scale.dt, contacts.spacing[c], x, predicted
-                )
+                    walls.colliders, k, scale.dt, contacts.spacing[c], contacts.spacing[c], x,
+                    predicted,
+                )  # fmt: skip
                 if qd.static(coupled):
                     slot = walls.bodies.slot[k]
                     if is_dynamic(walls.bodies, slot):
@@ -122,7 +124,7 @@ def push_out(
         # the same one: a second round has the last word, so that nothing leaks.
         for visit in range(2 * walls.count):
             k = visit % walls.count
-            at, safe = wall_ahead(walls.colliders, k, scale.dt, contacts.spacing[c], x, out)
+            at, safe = wall_ahead(walls.colliders, k, scale.dt, contacts.spacing[c], 1e30, x, out)
             before = out - shifted
             slot = -1
             moves = False

@@ -71,26 +71,35 @@ def follow(colliders: ColliderArrays, k: qd.i32, least: qd.f32, start: vec3, end
 
 @qd.func
 def wall_ahead(
-    colliders: ColliderArrays, k: qd.i32, dt: qd.f32, spacing: qd.f32, start: vec3, end: vec3
+    colliders: ColliderArrays,
+    k: qd.i32,
+    dt: qd.f32,
+    spacing: qd.f32,
+    farthest: qd.f32,
+    start: vec3,
+    end: vec3,
 ):
     """What collider k is to a particle that goes from `start` to `end` in a step.
 
     Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
     A particle that was outside and ends inside, or beyond, is held by the side it came from: the
     nearest side may be the far one of a thin plate. Its way is seen from the collider, which
-    may itself have run over the particle.
+    may itself have run over the particle. It is followed for `farthest` (m); what lies beyond counts
+    as if the wall that is near there were flat.
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
-    origin, at, outside, share = follow(colliders, k, 0.05 * spacing, begin, end)
+    seen = qd.min(farthest / qd.max(way.norm(), 1e-20), 1.0) * way
+    origin, at, outside, share = follow(colliders, k, 0.05 * spacing, begin, begin + seen)
     safe = end
     if share <= 1.0:
-        safe = begin + share * way
+        safe = begin + share * seen
         n = vec3(outside[0], outside[1], outside[2])
         turned = n.dot(vec3(at[0], at[1], at[2])) <= 0.0
         if turned or at[3] < 0.025 * spacing:
-            flat = outside[3] + n.dot((1.0 - share) * way)
+            flat = outside[3] + n.dot((1.0 - share) * seen)
             at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
+    at[3] += qd.min(vec3(at[0], at[1], at[2]).dot(way - seen), 0.0)
     # It touches from the start and is pressed on: its end says how hard, not where it would get.
     n = vec3(origin[0], origin[1], origin[2])
     into = n.dot(way)
