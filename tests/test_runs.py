@@ -160,6 +160,15 @@ def test_a_damaged_frame(tmp_path: Path) -> None:
         Run(tmp_path).snapshot(2)
 
 
+def test_channels_that_disagree(tmp_path: Path) -> None:
+    written(tmp_path)
+    path = Run(tmp_path).frame_path(2)
+    arrays = dict(np.load(path))
+    np.savez(path, **{**arrays, "id": arrays["id"][:3]})
+    with pytest.raises(RunError, match=r"frame_000002\.npz is truncated or damaged"):
+        Run(tmp_path).snapshot(2)
+
+
 def test_an_unknown_channel(tmp_path: Path) -> None:
     written(tmp_path)
     with pytest.raises(RunError, match="no channel 'velosity': did you mean 'velocity'"):

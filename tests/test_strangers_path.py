@@ -30,7 +30,7 @@ def test_the_whole_path(folder: Path) -> None:
     coarse = ("--set", "simulation.spacing=0.004")
     said = viscoil(folder, "run", "cream", "--frames", str(FRAMES), *coarse)
     assert "runs/cream" in said and "viscoil mesh runs/cream" in said
-    said = viscoil(folder, "mesh", "runs/cream", "--frames", "-1")
+    said = viscoil(folder, "mesh", "runs/cream")
     assert "runs/cream/surface" in said and "viscoil render runs/cream" in said
     small = ("--draft", "--size", "96x54")
     said = viscoil(folder, "render", "runs/cream", "--frames", "-1", *small)
@@ -62,3 +62,21 @@ def _check_stage(folder: Path) -> None:
         ):
             found = np.concatenate([np.array(get(p).Get(frame)) for p in points])
             np.testing.assert_array_equal(found, channels[name][order])
+        box = (
+            channels["position"].min(axis=0, initial=0),
+            channels["position"].max(axis=0, initial=0),
+        )
+        extents = [np.array(p.GetExtentAttr().Get(frame)) for p in points if len(order)]
+        for low, high in extents:
+            np.testing.assert_allclose((low, high), box, atol=0.004)
+    _check_surface(stage)
+
+
+def _check_surface(stage: object) -> None:
+    """The nozzle starts empty, and so does the surface; later it is there."""
+    from pxr import UsdGeom
+
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/Surface"))
+    assert len(mesh.GetPointsAttr().Get(0)) == 0
+    assert len(mesh.GetPointsAttr().Get(FRAMES)) > 100
+    assert len(mesh.GetVelocitiesAttr().Get(FRAMES)) == len(mesh.GetPointsAttr().Get(FRAMES))

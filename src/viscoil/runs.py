@@ -130,6 +130,8 @@ class Run:
                 rest = {name: file[name] for name in OF_THE_FRAME if name in file.files}
             except (zipfile.BadZipFile, EOFError, ValueError, KeyError, OSError) as error:
                 raise _damaged(path) from error
+        if len({len(array) if array.ndim else -1 for array in arrays.values()}) > 1:
+            raise _damaged(path)  # a channel has more particles than another
         time = float(rest["time"]) if "time" in rest else frame / self.fps
         return Snapshot(
             frame=frame,

@@ -69,6 +69,8 @@ def _final_line(done: "Exported") -> str:
         text += f", without {', '.join(done.left_out)}, for which the format has no place"
     if done.missing:
         text += f", without {_numbers(done.missing)}, missing in the run (resume it to make them)"
+    if done.note:
+        text += f", {done.note}"
     return f"{text}: open it with {done.opened_by}"
 
 

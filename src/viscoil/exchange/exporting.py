@@ -29,6 +29,8 @@ class Exported:
     """Channels of the run that the format has no place for."""
     missing: tuple[int, ...]
     """Frames that were asked for and are missing in the run."""
+    note: str
+    """What else does not come along, and why; empty if all does."""
 
 
 def export(
@@ -49,9 +51,10 @@ def export(
     that does not exist, and for a folder that must not be written to.
     """
     run = run if isinstance(run, Run) else Run(run)
-    form = find_format(format_name).for_run(run.path)
+    form = find_format(format_name)
     form.prepare()
     chosen = run.select(frames)
+    form, note = form.for_run(run, chosen)
     names, left_out = _chosen_channels(run, form, chosen[0], channels)
     folder = ExportFolder(out if out is not None else run.path / "export" / form.name)
     folder.check(overwrite)
@@ -61,7 +64,7 @@ def export(
     each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
     opens = form.finish(folder.path, run.scene, folder.frames)
     missing = run.absent(frames)
-    return Exported(opens, form.opened_by, tuple(chosen), names, left_out, missing)
+    return Exported(opens, form.opened_by, tuple(chosen), names, left_out, missing, note)
 
 
 def _chosen_channels(

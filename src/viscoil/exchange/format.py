@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.runs import Run
 from viscoil.scene import Scene
 
 
@@ -33,9 +34,12 @@ class Format(Protocol):
         """Whether files of this format have a place for a channel like this one."""
         return True
 
-    def for_run(self, folder: Path) -> "Format":
-        """The format as it suits a run, from whose folder more than particles may come along."""
-        return self
+    def for_run(self, run: Run, frames: Sequence[int]) -> "tuple[Format, str]":
+        """The format as it suits frames of a run, from which more than particles may come along.
+
+        The text tells what does not, and why; it is empty where there is nothing to tell.
+        """
+        return self, ""
 
     def ties(self, scene: Scene) -> Sequence[str]:
         """Names, or patterns of names, of what is beside the frames when the export is finished."""

@@ -25,13 +25,18 @@ def surface_folder(run: Run, out: Path | None = None) -> FrameFolder:
     return FrameFolder(out or run.path / "surface", ".ply", "surfaces", "surface.json")
 
 
-def read_surface(path: Path) -> TriangleMesh:
-    """The surface of a frame, which may have no faces. Raises RunError for a damaged file."""
+def read_surface(path: Path, needs: Sequence[str] = ()) -> TriangleMesh:
+    """The surface of a frame, which may have no faces.
+
+    Raises RunError for a damaged file, and for one without the attributes that it needs.
+    """
     try:
         mesh = read_ply(read_bytes(path))
     except MeshError as error:
-        raise RunError(f"the surface {path} {error}, with `viscoil mesh --overwrite`") from error
-    if len(mesh.faces) and not {"normal", "material"} <= mesh.attributes.keys():
+        raise RunError(
+            f"the surface {path} is damaged: make it again with viscoil mesh RUN --overwrite"
+        ) from error
+    if len(mesh.faces) and not set(needs) <= mesh.attributes.keys():
         raise RunError(f"the surface {path} is of another program: use `viscoil mesh --overwrite`")
     return mesh
 

@@ -11,10 +11,11 @@ from viscoil.exchange.usd.particles import add_particles
 from viscoil.exchange.usd.stage import stage_files, write_stage
 from viscoil.exchange.usd.surface import surface_name, write_surface
 from viscoil.exchange.usd.values import WIDTHS, new_layer
-from viscoil.meshes import read_mesh
 from viscoil.outputs.frames import frame_name
 from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.runs import Run
 from viscoil.scene import Scene
+from viscoil.surface.folder import read_surface, surface_folder
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,19 @@ class UsdFormat(Format):
     def holds(self, name: str, values: Array) -> bool:
         return values.ndim == 1 or values.shape[1] in WIDTHS
 
-    def for_run(self, folder: Path) -> "UsdFormat":
-        """With the run's surfaces, if it has any."""
-        surfaces = folder / "surface"
-        return replace(self, surfaces=surfaces) if surfaces.is_dir() else self
+    def for_run(self, run: Run, frames: Sequence[int]) -> "tuple[UsdFormat, str]":
+        """With the run's surfaces, if all frames have one that is no older than they are.
+
+        With some of them a film would show the last one for the rest.
+        """
+        folder = surface_folder(run)
+        if not folder.path.is_dir():
+            return self, ""
+        lacking = [n for n in frames if not folder.is_current(n, run.frame_path(n))]
+        if lacking:
+            count = f"{len(lacking)} of {len(frames)} frames lack a current one"
+            return self, f"without surfaces, as {count} (viscoil mesh {run.path} makes them)"
+        return replace(self, surfaces=folder.path), ""
 
     def ties(self, scene: Scene) -> Sequence[str]:
         return (*stage_files(scene), "surface_*.usdc")
@@ -54,7 +64,7 @@ class UsdFormat(Format):
         surface = self._surface(snapshot.frame)
         if surface is not None:
             target = path.with_name(surface_name(snapshot.frame))
-            write_surface(target, read_mesh(surface), snapshot.frame)
+            write_surface(target, read_surface(surface), snapshot.frame)
 
     def finish(self, folder: Path, scene: Scene, frames: Sequence[int]) -> Path:
         """Writes the stage, and what it needs, beside the frames."""
