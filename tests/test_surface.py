@@ -202,11 +202,14 @@ def test_files_that_are_no_surface(tmp_path: Path) -> None:
     write_mesh(path, surface_of(snapshot(ball(0.04))))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RunError, match="viscoil mesh --overwrite"):
+    with pytest.raises(
+        RunError, match="is damaged: make it again with viscoil mesh RUN --overwrite"
+    ):
         read_surface(path)
     write_mesh(path, box((1.0, 1.0, 1.0)))
+    assert len(read_surface(path).faces) == 12
     with pytest.raises(RunError, match="is of another program"):
-        read_surface(path)
+        read_surface(path, ("normal",))
 
 
 def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:

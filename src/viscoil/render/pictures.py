@@ -94,7 +94,8 @@ class Studio:
 
     def _surface(self, frame: int) -> TriangleMesh:
         if self.has_surface(frame):
-            return read_surface(surface_folder(self.run).frame_path(frame))
+            path = surface_folder(self.run).frame_path(frame)
+            return read_surface(path, ("normal", "material"))
         return surface_of(self.run.snapshot(frame, ALWAYS), SurfaceSettings())
 
 
