@@ -246,5 +246,5 @@ def test_the_first_error_ends_the_work(processes: int) -> None:
 
 
 def test_a_process_that_is_killed_is_told() -> None:
-    with pytest.raises(RunError, match="ended from outside.*--processes 1"):
+    with pytest.raises(RunError, match=r"ended from outside.*--processes 1"):
         each_frame(squared, [1, 99, 2], what="square", processes=2, quiet=True)

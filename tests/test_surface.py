@@ -197,6 +197,29 @@ def test_the_command_writes_files_that_can_be_continued(
     assert "(1 was there already)" in capsys.readouterr().out
 
 
+def test_other_settings_replace_all_that_was_there(tmp_path: Path) -> None:
+    """With the same settings --overwrite makes only the frames anew that are asked for."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    folder = run.path / "surface"
+    mine = folder / "frame_000009.ply"
+    command = ["mesh", str(run.path), "--quiet", "--processes", "1"]
+    assert main(command) == 0
+    mine.touch()
+    second = (folder / "frame_000002.ply").stat()
+    assert main([*command, "--overwrite", "--frames", "1"]) == 0
+    assert surfaces_of(folder) == ([0, 1, 2], [0, 1, 2, 9])
+    assert (folder / "frame_000002.ply").stat().st_mtime_ns == second.st_mtime_ns
+    assert main([*command, "--overwrite", "--frames", "1", "--resolution", "2"]) == 0
+    assert surfaces_of(folder) == ([1], [1, 9])
+
+
+def surfaces_of(folder: Path) -> tuple[list[int], list[int]]:
+    """Frames that the record names, and those that have a file."""
+    record = json.loads((folder / "surface.json").read_text())
+    files = sorted(int(p.stem.removeprefix("frame_")) for p in folder.glob("frame_*.ply"))
+    return [int(number) for number in record["frames"]], files
+
+
 def test_files_that_are_no_surface(tmp_path: Path) -> None:
     path = tmp_path / "frame_000000.ply"
     write_mesh(path, surface_of(snapshot(ball(0.04))))

@@ -1,7 +1,7 @@
 """Pictures of the frames of a run, or of one frame from all around."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -88,13 +88,20 @@ class Studio:
                 bodies.append(Body(part, look, size))
         return bodies
 
-    def has_surface(self, frame: int) -> bool:
-        """Whether `viscoil mesh` made the surface of a frame."""
-        return surface_folder(self.run).is_current(frame, self.run.frame_path(frame))
+    def surfaces(self, frames: Iterable[int]) -> dict[int, Path]:
+        """The files that `viscoil mesh` made of these frames, by frame, where they are current."""
+        folder = surface_folder(self.run)
+        known = folder.known()
+        return {
+            n: folder.frame_path(n)
+            for n in frames
+            if str(n) in known and folder.is_current(n, self.run.frame_path(n))
+        }
 
     def _surface(self, frame: int) -> TriangleMesh:
-        if self.has_surface(frame):
-            return read_surface(surface_folder(self.run).frame_path(frame))
+        made = self.surfaces([frame])
+        if made:
+            return read_surface(made[frame])
         return surface_of(self.run.snapshot(frame, ALWAYS), SurfaceSettings())
 
 
@@ -128,13 +135,17 @@ def _render(
     overwrite: bool,
     quiet: bool,
 ) -> int:
-    """Pictures by number; those that were made with these settings, after their frame, are kept."""
+    """Pictures by number; those of these settings that are newer than what they show are kept."""
     require_mitsuba()
     folder = picture_folder(out)
     folder.create()
-    known = folder.known(settings, overwrite)
+    known = folder.begin(settings, views, overwrite)
+    surfaces = studio.surfaces({view.frame for view in views.values()})
     for number, view in views.items():
-        if not folder.is_current(number, studio.run.frame_path(view.frame)):
+        sources = [studio.run.frame_path(view.frame)]
+        if view.frame in surfaces:
+            sources.append(surfaces[view.frame])
+        if not folder.is_current(number, *sources):
             known.pop(str(number), None)
     todo = [n for n in views if str(n) not in known]
 

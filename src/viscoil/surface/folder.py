@@ -56,10 +56,9 @@ def make_surfaces(
         raise RunError("the channel 'id' is a name, and names have no mean: leave it out")
     folder = surface_folder(run, out)
     folder.create()
-    known = folder.known(asdict(settings), overwrite)
+    known = folder.begin(asdict(settings), frames, overwrite)
     kept = {n for n in frames if str(n) in known and folder.is_current(n, run.frame_path(n))}
     todo = [n for n in frames if n not in kept]
-    folder.write_record(asdict(settings), known)
     cores = os.cpu_count() or 1
     count = max(1, min(processes or cores, len(todo)))
     work = partial(_make, run.path, folder, settings, max(1, cores // count))
