@@ -27,11 +27,6 @@ class FrameFolder:
     record_name: str
     """Such as render.json."""
 
-    def create(self) -> None:
-        """Makes the folder if it is not there."""
-        with reporting(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-
     def frame_path(self, frame: int) -> Path:
         """The file of a frame."""
         return self.path / frame_name(frame, self.suffix)

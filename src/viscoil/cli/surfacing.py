@@ -49,7 +49,7 @@ def mesh(
     attributes
         Channels of the particles that vertices carry, beside velocity and material.
     processes
-        How many frames are made at once (default: as many as there are cores).
+        How many frames are made at once (default: as many as cores and memory allow).
     overwrite
         Make surfaces again that are there already.
     quiet

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import Stopped
+from viscoil.folder_work import alone_in, goes_on, stoppable
 from viscoil.frame_folder import FrameFolder
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.png import write_png
@@ -138,25 +138,27 @@ def _render(
     """Pictures by number; those of these settings that are newer than what they show are kept."""
     require_mitsuba()
     folder = picture_folder(out)
-    folder.create()
-    known = folder.begin(settings, views, overwrite)
-    surfaces = studio.surfaces({view.frame for view in views.values()})
-    for number, view in views.items():
-        sources = [studio.run.frame_path(view.frame)]
-        if view.frame in surfaces:
-            sources.append(surfaces[view.frame])
-        if not folder.is_current(number, *sources):
-            known.pop(str(number), None)
-    todo = [n for n in views if str(n) not in known]
+    with stoppable(goes_on(folder.what, overwrite)), alone_in(out):
+        known = folder.begin(settings, views, overwrite)
+        stale = _stale(studio, folder, views)
+        todo = [n for n in views if str(n) not in known or n in stale]
 
-    def work(number: int) -> None:
-        write_png(folder.frame_path(number), studio.picture(views[number]))
-        known[str(number)] = asdict(views[number])
-        folder.write_record(settings, known)
+        def work(number: int) -> None:
+            write_png(folder.frame_path(number), studio.picture(views[number]))
+            known[str(number)] = asdict(views[number])
+            folder.write_record(settings, known)
 
-    try:  # one process: Mitsuba uses all cores for a picture
+        # one process: Mitsuba uses all cores for a picture
         each_frame(work, todo, what="picture", processes=1, quiet=quiet)
-    except KeyboardInterrupt:
-        text = "stopped: the pictures that are there are whole, and the same command makes the rest"
-        raise Stopped(text, code=130) from None
     return len(views) - len(todo)
+
+
+def _stale(studio: Studio, folder: FrameFolder, views: Mapping[int, View]) -> set[int]:
+    """Numbers of pictures that are older than the particles or the surface that they show."""
+    surfaces = studio.surfaces({view.frame for view in views.values()})
+    found = set()
+    for number, view in views.items():
+        surface = [surfaces[view.frame]] if view.frame in surfaces else []
+        if not folder.is_current(number, studio.run.frame_path(view.frame), *surface):
+            found.add(number)
+    return found
