@@ -304,6 +304,23 @@ def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:
     assert not surfaces.exists() and not renders.exists()
 
 
+@pytest.mark.parametrize(
+    "given", [["heat,age"], ["heat", "age"], ["heat, age", "heat"]], ids=["commas", "again", "both"]
+)
+def test_names_are_given_alike_to_both_commands(tmp_path: Path, given: list[str]) -> None:
+    position = ball(0.02)
+    more = {name: np.ones(len(position), np.float32) for name in ("heat", "age", "salt")}
+    run = written(tmp_path / "run", {0: snapshot(position, **more)})
+    usual = [str(run.path), "--quiet", "--processes", "1"]
+    assert main(["mesh", *usual, *(word for g in given for word in ("--attributes", g))]) == 0
+    mesh = read_surface(run.path / "surface/frame_000000.ply")
+    assert set(mesh.attributes) == {"normal", "velocity", "material", "heat", "age"}
+    names = [word for g in given for word in ("--channels", g)]
+    assert main(["export", *usual, "--to", "npz", *names]) == 0
+    with np.load(run.path / "export/npz/frame_000000.npz") as file:
+        assert {"heat", "age"} < set(file.files) and "salt" not in file.files
+
+
 def test_wrong_use_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = str(written(tmp_path / "run", {0: two_balls()}).path)
     for arguments, expected in (
