@@ -234,6 +234,12 @@ def test_a_stopped_series_goes_on(
     assert main(["render", str(run.path), "--quiet"]) == 0
     assert drawn == [0, -1, 1, 2]
     assert "3 pictures (1 was there already)" in capsys.readouterr().out
+    # one frame with another zoom: the film is not to show the others as they were
+    assert (
+        main(["render", str(run.path), "--quiet", "--frames", "1", "--zoom", "2", "--overwrite"])
+        == 0
+    )
+    assert [p.name for p in (run.path / "render").glob("*.png")] == ["frame_000001.png"]
 
 
 def test_a_new_surface_makes_a_picture_stale(
