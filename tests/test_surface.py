@@ -216,6 +216,21 @@ def test_other_settings_replace_all_that_was_there(tmp_path: Path) -> None:
     assert surfaces_of(folder) == ([1], [1, 9])
 
 
+def test_a_record_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A surface whose figures are not understood is made again."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    command = ["mesh", str(run.path), "--quiet", "--processes", "1"]
+    assert main(command) == 0
+    path = run.path / "surface/surface.json"
+    record = json.loads(path.read_text())
+    record["frames"] |= {"0": {"area": 1.0}, "1": None, "last": {}}
+    path.write_text(json.dumps(record))
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "3 surfaces (1 was there already)" in capsys.readouterr().out
+    assert surfaces_of(run.path / "surface") == ([0, 1, 2], [0, 1, 2])
+
+
 def surfaces_of(folder: Path) -> tuple[list[int], list[int]]:
     """Frames that the record names, and those that have a file."""
     record = json.loads((folder / "surface.json").read_text())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from viscoil.errors import MeshError, RunError
 from viscoil.folder_work import alone_in, goes_on, stoppable
@@ -67,9 +68,11 @@ def make_surfaces(
     with stoppable(goes_on(folder.what, overwrite)), alone_in(folder.path):
         known = folder.begin(words, frames, overwrite)
         paths = {n: run.frame_path(n) for n in frames}
-        todo = [n for n in frames if str(n) not in known or not folder.is_current(n, paths[n])]
+        figures = {n: _figures(known.get(str(n))) for n in frames}
+        todo = [n for n in frames if not figures[n] or not folder.is_current(n, paths[n])]
 
         def note(made: FrameSurface) -> None:
+            figures[made.frame] = made
             known[str(made.frame)] = asdict(made)
             folder.write_record(words, known)
 
@@ -77,7 +80,15 @@ def make_surfaces(
         threads = max(1, cores() // process_count(len(todo), count))
         work = partial(_make, run.path, folder, settings, threads)
         each_frame(work, todo, what="surface", processes=count, quiet=quiet, finished=note)
-    return folder, [FrameSurface(**known[str(n)]) for n in frames], len(frames) - len(todo)
+    return folder, [f for f in figures.values() if f], len(frames) - len(todo)
+
+
+def _figures(said: Any) -> FrameSurface | None:
+    """What the record says of a frame; None for nothing, or what another version or hand wrote."""
+    try:
+        return FrameSurface(**said)
+    except TypeError:
+        return None
 
 
 def _processes(paths: Sequence[Path], resolution: float) -> int:
