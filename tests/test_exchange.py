@@ -104,7 +104,7 @@ def test_missing_frames_are_told(tmp_path: Path, capsys: COMMAND) -> None:
     arguments = ["export", str(tmp_path), "--to", "ply", "--processes", "1", "--quiet"]
     assert main(arguments) == 0
     assert "4 frames with" in (said := capsys.readouterr().out)
-    assert "without frames 2, 3, missing in the run (resume it to make them)" in said
+    assert "without frames 2 to 3, missing in the run (resume it to make them)" in said
     assert main([*arguments, "--overwrite", "--frames", "::2"]) == 0
     assert "2 frames with" in (said := capsys.readouterr().out)
     assert "without frame 2, missing" in said

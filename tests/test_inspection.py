@@ -4,6 +4,7 @@ import json
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,28 @@ class TestPlot:
         assert curves.values["momentum"]["magnitude"][0] == 5.0
         np.testing.assert_allclose(curves.values["cost"]["whole step"], 0.005, rtol=1e-12)
         assert np.flatnonzero(np.isnan(curves.values["density-error"]["largest"])).tolist() == [4]
+
+    def test_phases_that_come_and_go(self, folder: Path) -> None:
+        phases: list[dict[str, float]] = [{"a": 1.0}, {}, {"a": 2.0, "b": 4.0}, {"b": 5.0}]
+        lines = [
+            json.dumps({"step": i, "time": i, "milliseconds": p}) for i, p in enumerate(phases)
+        ]
+        (folder / "stats.jsonl").write_text("\n".join(lines) + "\n")
+        (curves,) = read_curves([folder], ["cost"])
+        cost, nan = curves.values["cost"], np.nan
+        np.testing.assert_array_equal(cost["a"], [0.001, nan, 0.002, nan])
+        np.testing.assert_array_equal(cost["b"], [nan, nan, 0.004, 0.005])
+        np.testing.assert_array_equal(cost["whole step"], [0.001, 0.0, 0.006, 0.005])
+
+    def test_a_long_run_takes_little_memory(self, folder: Path) -> None:
+        """16 numbers of 8 bytes a step, 1.3 MB, and room to grow; as dictionaries it would be 20."""
+        write_stats(folder, 10_000)
+        tracemalloc.start()
+        (curves,) = read_curves([folder], list(QUANTITIES))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(curves.time) == 10_000
+        assert peak < 5e6
 
     def test_a_picture_of_everything(self, folder: Path, capsys: Capture) -> None:
         write_stats(folder)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from viscoil.meshes.builtin.solids import box, sphere
 from viscoil.outputs.png import read_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
-from viscoil.render.pictures import Studio, View
+from viscoil.render.pictures import PictureSettings, Studio, View
 from viscoil.render.shading import glow_words, medium_words, surface_words
 from viscoil.render.solids import Rod, creased, left_out, solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
@@ -233,6 +234,41 @@ def test_a_stopped_series_goes_on(
     assert main(["render", str(run.path), "--quiet"]) == 0
     assert drawn == [0, -1, 1, 2]
     assert "3 pictures (1 was there already)" in capsys.readouterr().out
+    # one frame with another zoom: the film is not to show the others as they were
+    assert (
+        main(["render", str(run.path), "--quiet", "--frames", "1", "--zoom", "2", "--overwrite"])
+        == 0
+    )
+    assert [p.name for p in (run.path / "render").glob("*.png")] == ["frame_000001.png"]
+
+
+def test_a_new_surface_makes_a_picture_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that surface.json does not name is not taken for a surface, and ages nothing."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(2)})
+    drawn: list[int] = []
+
+    def drawing(studio: Studio, view: View) -> Array:
+        drawn.append(view.frame)
+        return np.zeros((16, 16, 3), np.uint8)
+
+    monkeypatch.setattr(Studio, "picture", drawing)
+    command = [str(run.path), "--quiet"]
+    surface = run.path / "surface/frame_000001.ply"
+    assert main(["mesh", *command, "--processes", "1"]) == 0
+    assert main(["render", *command]) == 0
+    picture = (run.path / "render/frame_000001.png").stat().st_mtime_ns
+    os.utime(surface, ns=(picture + 1, picture + 1))
+    drawn.clear()
+    assert main(["render", *command]) == 0
+    assert drawn == [1]
+    later = (run.path / "render/frame_000001.png").stat().st_mtime_ns + 1
+    os.utime(surface, ns=(later, later))
+    surface.with_name("surface.json").unlink()
+    assert main(["render", *command]) == 0
+    assert drawn == [1]
+    assert Studio(run, PictureSettings(16, 16, 1, {})).surfaces([0, 1]) == {}
 
 
 def test_without_the_libraries(

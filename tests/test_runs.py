@@ -1,8 +1,6 @@
 """Reading a run folder back."""
 
 import json
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ from viscoil.errors import RunError
 from viscoil.outputs.frames import FramesOutput
 from viscoil.outputs.protocol import ColliderPose, Snapshot
 from viscoil.outputs.run_folder import RunFolder
-from viscoil.parallel import each_frame
 from viscoil.runs import Run
 from viscoil.scene import Scene
 
@@ -229,31 +226,3 @@ def test_an_animated_mesh_moves() -> None:
     first, later = collider_mesh(spec, 0.0), collider_mesh(spec, 0.5)
     assert first is not None and later is not None
     assert np.abs(first.vertices - later.vertices).max() > 1e-3
-
-
-# Work on many frames
-
-
-def squared(frame: int) -> int:
-    if frame == 13:
-        raise RunError("thirteen")
-    if frame == 99:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return frame * frame
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_results_come_in_order(processes: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert each_frame(squared, [3, 1, 2], what="square", processes=processes) == [9, 1, 4]
-    assert capsys.readouterr().out.splitlines()[-1] == "square 3/3  left 0:00"
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_the_first_error_ends_the_work(processes: int) -> None:
-    with pytest.raises(RunError, match="thirteen"):
-        each_frame(squared, range(10, 20), what="square", processes=processes, quiet=True)
-
-
-def test_a_process_that_is_killed_is_told() -> None:
-    with pytest.raises(RunError, match=r"ended from outside.*--processes 1"):
-        each_frame(squared, [1, 99, 2], what="square", processes=2, quiet=True)

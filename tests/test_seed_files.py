@@ -1,5 +1,6 @@
 """Fluids that start from particle files: where they are put, how fast, and whether they fit."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,31 @@ def test_the_spacing_of_a_layer() -> None:
     it feels farther particles then, which widens it to 1.19."""
     layer = cube(20, 1.0)[:400]
     assert 1.12 < mean_spacing(layer) < 1.2
+
+
+@pytest.mark.parametrize("far", [20.0, 1e5])
+def test_strays_and_bodies_far_apart_take_no_more_memory(far: float) -> None:
+    """One particle astray, or a second body: the spacing is the same, in a few megabytes.
+
+    Pairs of 2000 samples with all of 4096 particles would take 8 bytes times 7 each, 400 MB.
+    """
+    block = cube(16, 0.01)
+    stray = np.concatenate([block, [[far, far, far]]])
+    bodies = np.concatenate([block, block + far])
+    for position in (stray, bodies):
+        tracemalloc.start()
+        found = mean_spacing(position)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found == pytest.approx(0.01, rel=5e-3)
+        assert peak < 30e6
+
+
+def test_particles_in_one_place_are_too_close() -> None:
+    """All but one: no support is small enough, and the work ends all the same."""
+    heap = np.zeros((20_000, 3))
+    heap[0] = 1.0
+    assert mean_spacing(heap) < 1e-6
 
 
 def test_one_particle_has_no_spacing() -> None:

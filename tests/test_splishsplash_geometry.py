@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from splish_rigs import BLOCK, DAM, TANK, Take, scene_of
+from splish_rigs import BLOCK, BOX, DAM, TANK, Take, scene_of
 
 from viscoil.colliders import ColliderSet
 from viscoil.colliders.primitives import pose
 from viscoil.emitters.nozzles import Emitter
 from viscoil.errors import SceneError
 from viscoil.exchange.imported_geometry import FileGeometry
-from viscoil.meshes import read_mesh
+from viscoil.meshes import read_mesh, write_mesh
 from viscoil.sampling.seeding import seed
 from viscoil.scene.importers.splishsplash import import_scene
 from viscoil.scene.importers.splishsplash.files import turned
@@ -92,7 +92,7 @@ def test_bodies_stand_where_the_original_puts_them(
     geometry = FileGeometry(models / "out.toml")
     (models / "scene.json").write_text(json.dumps({**DAM, "RigidBodies": [body]}))
     scene = scene_of(import_scene(models / "scene.json", geometry), models)
-    geometry.write()
+    geometry.write(overwrite=True)
     (spec,) = scene.colliders
     vertices = read_mesh(models / "models" / f"{name}.obj").vertices
     turn = Rotation.from_rotvec(angle * np.array(axis) / np.linalg.norm(axis))
@@ -105,6 +105,48 @@ def test_bodies_stand_where_the_original_puts_them(
         local = spec.scale * read_mesh(spec.file).vertices
     found = pose(spec, 0.0).to_world(local)
     np.testing.assert_allclose(found, expected, atol=5e-6)
+
+
+def test_meshes_of_the_same_name_are_kept_apart(models: Path, tmp_path: Path) -> None:
+    """From two folders, one of them named twice, and by factors that read the same."""
+    (tmp_path / "other").mkdir()
+    write_mesh(tmp_path / "other/Shape.obj", BOX)
+    geometry = FileGeometry(tmp_path / "out.toml")
+    shape, other = models / "models/shape.obj", tmp_path / "other/Shape.obj"
+    names = [
+        geometry.stretched(path, scale)
+        for path, scale in (
+            (shape, (1.0, 2.0, 1.0)),
+            (other, (1.0, 2.0, 1.0)),
+            (models / "models/../models/shape.obj", (1.0, 2.0, 1.0)),
+            (shape, (1.0, 2.0 + 1e-9, 1.0)),
+        )
+    ]
+    start = "out-meshes/"
+    assert names == [
+        f"{start}shape-1x2x1.ply",
+        f"{start}Shape-1x2x1-2.ply",
+        f"{start}shape-1x2x1.ply",
+        f"{start}shape-1x2x1-3.ply",
+    ]
+    assert geometry.write() == [tmp_path / name for name in dict.fromkeys(names)]
+    for name, path in ((names[0], shape), (names[1], other)):
+        expected = read_mesh(path).vertices * (1.0, 2.0, 1.0)
+        np.testing.assert_allclose(read_mesh(tmp_path / name).vertices, expected, atol=1e-6)
+
+
+def test_a_mesh_that_is_there_is_not_replaced(models: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "out-meshes/shape-1x2x1.ply"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    geometry = FileGeometry(tmp_path / "out.toml")
+    geometry.stretched(models / "models/box.obj", (3.0, 1.0, 1.0))
+    geometry.stretched(models / "models/shape.obj", (1.0, 2.0, 1.0))
+    with pytest.raises(SceneError, match=r"shape-1x2x1\.ply is there already.*--overwrite"):
+        geometry.write()
+    assert [p.name for p in mine.parent.iterdir()] == [mine.name] and mine.read_text() == "mine"
+    geometry.write(overwrite=True)
+    assert len(read_mesh(mine).faces)
 
 
 def test_a_mesh_of_one_scale_is_referred_to(imported: Take, models: Path) -> None:

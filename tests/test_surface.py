@@ -11,13 +11,16 @@ import pytest
 from mesh_checks import faces_per_edge, is_closed, volumes
 from picture_rigs import SPACING, Float, ball, lattice, snapshot, two_balls, written
 
+from viscoil import parallel
 from viscoil.cli import main
 from viscoil.errors import MissingExtraError, RunError
 from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
 from viscoil.meshes.builtin.solids import box
+from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.surface import SurfaceSettings, of_material, read_surface, surface_of
+from viscoil.surface import folder as surface_files
 from viscoil.surface.quality import enclosed_volume, open_edges
 from viscoil.surface.reconstruction import particle_volume, split
 
@@ -197,6 +200,98 @@ def test_the_command_writes_files_that_can_be_continued(
     assert "(1 was there already)" in capsys.readouterr().out
 
 
+def test_other_settings_replace_all_that_was_there(tmp_path: Path) -> None:
+    """With the same settings --overwrite makes only the frames anew that are asked for."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    folder = run.path / "surface"
+    mine = folder / "frame_000009.ply"
+    command = ["mesh", str(run.path), "--quiet", "--processes", "1"]
+    assert main(command) == 0
+    mine.touch()
+    second = (folder / "frame_000002.ply").stat()
+    assert main([*command, "--overwrite", "--frames", "1"]) == 0
+    assert surfaces_of(folder) == ([0, 1, 2], [0, 1, 2, 9])
+    assert (folder / "frame_000002.ply").stat().st_mtime_ns == second.st_mtime_ns
+    assert main([*command, "--overwrite", "--frames", "1", "--resolution", "2"]) == 0
+    assert surfaces_of(folder) == ([1], [1, 9])
+
+
+def test_a_record_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A surface whose figures are not understood is made again."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    command = ["mesh", str(run.path), "--quiet", "--processes", "1"]
+    assert main(command) == 0
+    path = run.path / "surface/surface.json"
+    record = json.loads(path.read_text())
+    record["frames"] |= {"0": {"area": 1.0}, "1": None, "last": {}}
+    path.write_text(json.dumps(record))
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "3 surfaces (1 was there already)" in capsys.readouterr().out
+    assert surfaces_of(run.path / "surface") == ([0, 1, 2], [0, 1, 2])
+
+
+def surfaces_of(folder: Path) -> tuple[list[int], list[int]]:
+    """Frames that the record names, and those that have a file."""
+    record = json.loads((folder / "surface.json").read_text())
+    files = sorted(int(p.stem.removeprefix("frame_")) for p in folder.glob("frame_*.ply"))
+    return [int(number) for number in record["frames"]], files
+
+
+def test_work_that_was_stopped_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C during the second of three surfaces: the first is recorded and not made again."""
+    run = written(tmp_path / "run", {n: two_balls(n) for n in range(3)})
+    made: list[int] = []
+
+    def making(snapshot: Snapshot, settings: SurfaceSettings) -> TriangleMesh:
+        made.append(snapshot.frame)
+        if made == [0, 1]:
+            (run.path / "surface/.frame_000001.part.ply").touch()  # as of a process that was ended
+            raise KeyboardInterrupt
+        return surface_of(snapshot, settings)
+
+    monkeypatch.setattr(surface_files, "surface_of", making)
+    command = ["mesh", str(run.path), "--quiet", "--processes", "1"]
+    assert main(command) == 130
+    assert "and the same command makes the rest" in capsys.readouterr().err
+    assert surfaces_of(run.path / "surface") == ([0], [0])
+    assert not list((run.path / "surface").glob(".*"))
+    assert main(command) == 0
+    assert made == [0, 1, 1, 2]
+    assert "3 surfaces (1 was there already)" in capsys.readouterr().out
+
+
+def test_one_command_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two would write the same unfinished files; afterwards no lock is left."""
+    run = written(tmp_path / "run", {0: two_balls()})
+    for command, folder in (
+        (["mesh", "--processes", "1"], "surface"),
+        (["render", "--size", "32x18", "--samples", "1"], "render"),
+        (["export", "--to", "npz", "--processes", "1"], "export/npz"),
+    ):
+        whole = [command[0], str(run.path), *command[1:], "--quiet"]
+        assert main(whole) == 0
+        with FolderLock(run.path / folder) as lock:
+            lock.take()
+            assert main([*whole, "--overwrite"]) == 1
+        assert f"another process writes to {run.path / folder}" in capsys.readouterr().err
+        assert main([*whole, "--overwrite"]) == 0
+        assert not list((run.path / folder).glob(".*"))
+
+
+def test_as_many_processes_as_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame of n particles takes 100 MiB and 3200 B a particle, of 90 % of what is free."""
+    run = written(tmp_path / "run", {0: two_balls(), 1: snapshot(ball(0.02), 1)})
+    paths = [run.frame_path(n) for n in (0, 1, 0, 1)]
+    needed = 100 * 2**20 + len(two_balls().channels["position"]) * 3200
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
+    for room, expected in ((0.1, 1), (2.5, 2), (3.5, 3), (9.0, 3)):
+        monkeypatch.setattr(surface_files, "available", lambda r=room: int(r * needed / 0.9))
+        assert surface_files._processes(paths, 3.0) == expected
+
+
 def test_files_that_are_no_surface(tmp_path: Path) -> None:
     path = tmp_path / "frame_000000.ply"
     write_mesh(path, surface_of(snapshot(ball(0.04))))
@@ -225,6 +320,23 @@ def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:
     assert sorted(p.name for p in renders.glob("*.png")) == ["frame_000000.png"]
     folder.clear()
     assert not surfaces.exists() and not renders.exists()
+
+
+@pytest.mark.parametrize(
+    "given", [["heat,age"], ["heat", "age"], ["heat, age", "heat"]], ids=["commas", "again", "both"]
+)
+def test_names_are_given_alike_to_both_commands(tmp_path: Path, given: list[str]) -> None:
+    position = ball(0.02)
+    more = {name: np.ones(len(position), np.float32) for name in ("heat", "age", "salt")}
+    run = written(tmp_path / "run", {0: snapshot(position, **more)})
+    usual = [str(run.path), "--quiet", "--processes", "1"]
+    assert main(["mesh", *usual, *(word for g in given for word in ("--attributes", g))]) == 0
+    mesh = read_surface(run.path / "surface/frame_000000.ply")
+    assert set(mesh.attributes) == {"normal", "velocity", "material", "heat", "age"}
+    names = [word for g in given for word in ("--channels", g)]
+    assert main(["export", *usual, "--to", "npz", *names]) == 0
+    with np.load(run.path / "export/npz/frame_000000.npz") as file:
+        assert {"heat", "age"} < set(file.files) and "salt" not in file.files
 
 
 def test_wrong_use_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ each frame, so that files of different kinds are never mixed unnoticed.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,36 +27,54 @@ class FrameFolder:
     record_name: str
     """Such as render.json."""
 
-    def create(self) -> None:
-        """Makes the folder if it is not there."""
-        with reporting(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-
     def frame_path(self, frame: int) -> Path:
         """The file of a frame."""
         return self.path / frame_name(frame, self.suffix)
 
-    def is_current(self, frame: int, source: Path) -> bool:
+    def is_current(self, frame: int, *sources: Path) -> bool:
         """Whether the file of a frame is there and not older than what it is made from."""
         here = self.frame_path(frame)
         with reporting(here):
-            return here.exists() and here.stat().st_mtime_ns >= source.stat().st_mtime_ns
+            if not here.exists():
+                return False
+            changed = here.stat().st_mtime_ns
+            return all(changed >= source.stat().st_mtime_ns for source in sources)
 
-    def known(self, settings: Mapping[str, Any], overwrite: bool) -> dict[str, Any]:
-        """What the record says of frames, by number; nothing with `overwrite`.
+    def begin(
+        self, settings: Mapping[str, Any], frames: Iterable[int], overwrite: bool
+    ) -> dict[str, Any]:
+        """What the record says of frames, by number, with which work on these frames begins.
 
-        Raises RunError if the files were made with other settings.
+        With `overwrite` that is nothing of `frames`, and if the settings are others nothing at all:
+        then all files of the earlier settings go. Raises RunError for other settings without it.
         """
-        record = {} if overwrite else self.record()
-        frames = record.get("frames")
+        known = self.known()
+        if known and self.record().get("settings") != json.loads(json.dumps(settings)):
+            if not overwrite:
+                raise RunError(
+                    f"{self.path} holds {self.what} that were made with other settings: replace "
+                    "them with --overwrite, or choose another folder with --out"
+                )
+            self._remove(known)
+            known = {}
+        if overwrite:
+            for frame in frames:
+                known.pop(str(frame), None)
+        self.write_record(settings, known)
+        return known
+
+    def known(self) -> dict[str, Any]:
+        """What the record says of frames, by number."""
+        frames = self.record().get("frames")
         if not isinstance(frames, dict):
             return {}
-        if frames and record.get("settings") != json.loads(json.dumps(settings)):
-            raise RunError(
-                f"{self.path} holds {self.what} that were made with other settings: replace them "
-                "with --overwrite, or choose another folder with --out"
-            )
-        return frames
+        return {number: said for number, said in frames.items() if number.isdecimal()}
+
+    def _remove(self, frames: Iterable[str]) -> None:
+        for number in frames:
+            path = self.frame_path(int(number))
+            with reporting(path):
+                path.unlink(missing_ok=True)
 
     def record(self) -> dict[str, Any]:
         """What the record says; empty if there is none that can be read."""

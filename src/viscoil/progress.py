@@ -154,7 +154,7 @@ def clock_text(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def counted(number: int, what: str, kept: int) -> str:
+def counted(number: int, what: str, kept: int = 0) -> str:
     """Such as "3 pictures (2 were there already)"."""
     old = f" ({kept} {'was' if kept == 1 else 'were'} there already)" if kept else ""
     return f"{number} {what}{'' if number == 1 else 's'}{old}"

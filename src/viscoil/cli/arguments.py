@@ -17,3 +17,11 @@ RunPath = Annotated[Path, Parameter(name="run", show_default=False)]
 """The folder that `viscoil run` wrote."""
 Frames = Annotated[str, Parameter(name="--frames", allow_leading_hyphen=True)]
 """Which frames of a run; see `Run.select`."""
+Names = Annotated[list[str], Parameter(negative="", show_default=False)]
+"""Names with commas between them, and the option again for more; see `listed`."""
+
+
+def listed(names: list[str]) -> list[str]:
+    """The names that a user gives as in "velocity,id", each once."""
+    parts = [part.strip() for text in names for part in text.split(",")]
+    return list(dict.fromkeys(part for part in parts if part))

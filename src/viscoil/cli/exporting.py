@@ -1,16 +1,13 @@
 """The command that writes files for other programs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from viscoil.cli.arguments import Count, Flag, Frames, RunPath
+from viscoil.cli.arguments import Count, Flag, Frames, Names, RunPath, listed
+from viscoil.progress import counted
 
 if TYPE_CHECKING:
     from viscoil.exchange import Exported
-
-MOST_NUMBERS = 8  # frame numbers that a sentence names one by one
 
 
 def export(
@@ -19,7 +16,7 @@ def export(
     *,
     to: str,
     frames: Frames | None = None,
-    channels: Annotated[str, Parameter(show_default=False)] | None = None,
+    channels: Names | None = None,
     out: Path | None = None,
     processes: Count | None = None,
     overwrite: Flag = False,
@@ -48,12 +45,11 @@ def export(
     """
     from viscoil.exchange import export as export_run
 
-    names = None if channels is None else [name.strip() for name in channels.split(",")]
     done = export_run(
         run,
         to,
         frames=frames,
-        channels=names,
+        channels=None if channels is None else listed(channels),
         out=out,
         processes=processes,
         overwrite=overwrite,
@@ -63,23 +59,17 @@ def export(
 
 
 def _final_line(done: "Exported") -> str:
+    from viscoil.inspection.telling import ranges
+
     held = ", ".join(("position", *done.channels))
-    text = f"{_count(len(done.frames), 'frame')} with {held} in {done.opens}"
+    text = f"{counted(len(done.frames), 'frame')} with {held} in {done.opens}"
     if done.left_out:
         text += f", without {', '.join(done.left_out)}, for which the format has no place"
     if done.missing:
-        text += f", without {_numbers(done.missing)}, missing in the run (resume it to make them)"
+        what = "frame" if len(done.missing) == 1 else "frames"
+        text += (
+            f", without {what} {ranges(done.missing)}, missing in the run (resume it to make them)"
+        )
     if done.note:
         text += f", {done.note}"
     return f"{text}: open it with {done.opened_by}"
-
-
-def _numbers(frames: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, frames[:MOST_NUMBERS]))
-    more = len(frames) - MOST_NUMBERS
-    words = "frame" if len(frames) == 1 else "frames"
-    return f"{words} {shown}" + (f" and {more} more" if more > 0 else "")
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count} {word}" + ("" if count == 1 else "s")

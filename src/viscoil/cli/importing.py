@@ -29,7 +29,7 @@ def import_(
     check
         Only say what would be carried over; write nothing.
     overwrite
-        Replace a scene file that is there already.
+        Replace a scene file, and meshes beside it, that are there already.
     """
     from viscoil.errors import SceneError
     from viscoil.exchange.imported_geometry import FileGeometry
@@ -49,7 +49,7 @@ def import_(
     if check:
         print(f"{scene} can be imported: leave out --check to write {target}")
         return
-    copies = geometry.write()
+    copies = geometry.write(overwrite)
     with write_whole(target) as file:
         file.write(text.encode("utf-8"))
     more = f", with {len(copies)} meshes in {copies[0].parent}" if copies else ""

@@ -140,11 +140,11 @@ def _tell(studio: "Studio", frames: list[int]) -> None:
     from viscoil.render.tracing import denoiser_is_here
     from viscoil.surface.reconstruction import require_library
 
-    bare = [n for n in frames if not studio.has_surface(n)]
+    bare = len(frames) - len(studio.surfaces(frames))
     if bare:
         require_library()
         print(
-            f"note: {len(bare)} of {len(frames)} frames have no surface yet, so it is made on the "
+            f"note: {bare} of {len(frames)} frames have no surface yet, so it is made on the "
             f"way and not kept: `viscoil mesh {studio.run.path}` keeps it"
         )
     if not denoiser_is_here():

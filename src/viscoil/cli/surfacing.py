@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from viscoil.cli.arguments import Count, Flag, Frames, RunPath
+from viscoil.cli.arguments import Count, Flag, Frames, Names, RunPath, listed
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Iterations = Annotated[int, Parameter(validator=Number(gte=0, lte=1000))]
 Resolution = Annotated[float, Parameter(validator=Number(gte=0.5, lte=20))]
-Channels = Annotated[list[str], Parameter(name="--attributes", negative="", consume_multiple=True)]
 
 
 def mesh(
@@ -27,7 +26,7 @@ def mesh(
     out: Path | None = None,
     smoothing: Iterations = 25,
     resolution: Resolution = 3.0,
-    attributes: Channels | None = None,
+    attributes: Names | None = None,
     processes: Count | None = None,
     overwrite: Flag = False,
     quiet: Flag = False,
@@ -47,9 +46,10 @@ def mesh(
     resolution
         Cubes of the grid per particle spacing; more is finer and slower.
     attributes
-        Channels of the particles that vertices carry, beside velocity and material.
+        Channels of the particles, such as temperature,color, that vertices carry beside velocity
+        and material.
     processes
-        How many frames are made at once (default: as many as there are cores).
+        How many frames are made at once (default: as many as cores and memory allow).
     overwrite
         Make surfaces again that are there already.
     quiet
@@ -60,7 +60,7 @@ def mesh(
 
     opened = Run(run)
     chosen = opened.select(frames)
-    settings = SurfaceSettings(smoothing, resolution, tuple(attributes or ()))
+    settings = SurfaceSettings(smoothing, resolution, tuple(listed(attributes or [])))
     folder, made, kept = make_surfaces(
         opened, chosen, settings, out=out, processes=processes, overwrite=overwrite, quiet=quiet
     )

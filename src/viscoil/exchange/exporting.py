@@ -8,6 +8,7 @@ from pathlib import Path
 from viscoil.exchange.format import Format
 from viscoil.exchange.live import cannot_hold, unheld, with_size
 from viscoil.exchange.registry import find_format
+from viscoil.folder_work import alone_in, stoppable
 from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.frames import frame_name
 from viscoil.parallel import each_frame
@@ -58,11 +59,12 @@ def export(
     names, left_out = _chosen_channels(run, form, chosen[0], channels)
     folder = ExportFolder(out if out is not None else run.path / "export" / form.name)
     folder.check(overwrite)
-    folder.clear()
-    folder.begin(run.scene, form.name, form.ties(run.scene))
-    work = partial(_write_frame, run, form, names, folder.path)
-    each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
-    opens = form.finish(folder.path, run.scene, folder.frames)
+    with stoppable("start the export again with --overwrite"), alone_in(folder.path):
+        folder.clear()
+        folder.begin(run.scene, form.name, form.ties(run.scene))
+        work = partial(_write_frame, run, form, names, folder.path)
+        each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
+        opens = form.finish(folder.path, run.scene, folder.frames)
     missing = run.absent(frames)
     return Exported(opens, form.opened_by, tuple(chosen), names, left_out, missing, note)
 

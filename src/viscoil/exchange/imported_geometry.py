@@ -1,6 +1,7 @@
 """The files beside a scene of another program: measured, referred to, or stretched into copies."""
 
 import os
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ class FileGeometry:
     def __init__(self, out: Path) -> None:
         self._out = out
         self._meshes: dict[Path, TriangleMesh] = {}
-        self._copies: dict[Path, TriangleMesh] = {}
+        self._copies: dict[tuple[Path, Vector], Path] = {}
 
     def outline(self, path: Path) -> Outline:
         mesh = self._mesh(path)
@@ -38,25 +39,38 @@ class FileGeometry:
             return path.absolute().as_posix()
 
     def stretched(self, path: Path, scale: Vector) -> str:
-        factors = "x".join(f"{s:g}" for s in scale)
-        copy = self._out.parent / f"{self._out.stem}-meshes" / f"{path.stem}-{factors}.ply"
-        self._copies[copy] = self._mesh(path).transformed(np.diag(scale), np.zeros(3))
-        return self.reference(copy)
+        self._mesh(path)  # so that one that cannot be read is told before anything is written
+        key = path.resolve(), scale
+        if key not in self._copies:
+            self._copies[key] = self._new_name(path.stem, scale)
+        return self.reference(self._copies[key])
 
-    def write(self) -> list[Path]:
-        """Writes the copies; returns them."""
-        for path, mesh in self._copies.items():
-            with reporting(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            write_mesh(path, mesh)
-        return list(self._copies)
+    def write(self, overwrite: bool = False) -> list[Path]:
+        """Writes the copies and returns them; raises SceneError if one would replace a file."""
+        for copy in () if overwrite else self._copies.values():
+            if copy.exists():
+                raise SceneError(
+                    f"{copy} is there already: name another scene with --out, or add --overwrite"
+                )
+        for (path, scale), copy in self._copies.items():
+            with reporting(copy):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+            write_mesh(copy, self._mesh(path).transformed(np.diag(scale), np.zeros(3)))
+        return list(self._copies.values())
+
+    def _new_name(self, stem: str, scale: Vector) -> Path:
+        """Of a copy; meshes of the same name, also where large letters do not count, get numbers."""
+        folder = self._out.parent / f"{self._out.stem}-meshes"
+        base = f"{stem}-{'x'.join(f'{s:g}' for s in scale)}"
+        taken = {copy.name.lower() for copy in self._copies.values()}
+        names = (f"{base}{'' if i == 1 else f'-{i}'}.ply" for i in count(1))
+        return folder / next(name for name in names if name.lower() not in taken)
 
     def _mesh(self, path: Path) -> TriangleMesh:
-        if path not in self._meshes:
-            if path.suffix.lower() != ".obj" and not path.suffix:
-                raise SceneError(f"{path} has no extension: name a mesh file")
-            self._meshes[path] = read_mesh(path)
-        return self._meshes[path]
+        place = path.resolve()
+        if place not in self._meshes:
+            self._meshes[place] = read_mesh(path)
+        return self._meshes[place]
 
 
 def _vector(values: "np.typing.NDArray[np.float64]") -> Vector:

@@ -1,8 +1,10 @@
 """Curves over time from the statistics of runs: what can be plotted, and its numbers."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -111,21 +113,41 @@ def read_curves(paths: Sequence[Path], quantities: Sequence[str]) -> list[Curves
 
 def _curves(run: Run, name: str, quantities: Sequence[str]) -> Curves:
     path = run.path / "stats.jsonl"
-    records = list(read_stats(path)) if path.is_file() else []
-    if not records:
+    time, columns = array("d"), {name: _Columns() for name in quantities}
+    for record in read_stats(path) if path.is_file() else ():
+        time.append(_number(record, "time"))
+        for quantity, found in columns.items():
+            found.append(QUANTITIES[quantity].parts(record))
+    if not time:
         raise RunError(f"{run.path} has no statistics to plot: let the run take a step first")
-    time = np.array([_number(record, "time") for record in records])
-    values = {name: _columns(QUANTITIES[name], records) for name in quantities}
-    return Curves(name, time, values)
+    values = {n: _shown(QUANTITIES[n], found.arrays()) for n, found in columns.items()}
+    return Curves(name, np.asarray(time), values)
 
 
-def _columns(quantity: Quantity, records: Iterable[Mapping[str, Any]]) -> dict[str, Array]:
-    rows = [quantity.parts(record) for record in records]
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {
-        name: np.array([row.get(name, math.nan) for row in rows], dtype=np.float64)
-        for name in names
-    }
+class _Columns:
+    """Numbers by name, a row at a time, since a run may have millions of steps."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._columns: dict[str, array[float]] = {}
+
+    def append(self, row: Mapping[str, float]) -> None:
+        """Adds a row; a name that comes late, or is left out, has NaN there."""
+        for name, value in row.items():
+            column = self._columns.setdefault(name, array("d"))
+            column.extend(repeat(math.nan, self._rows - len(column)))
+            column.append(value)
+        self._rows += 1
+
+    def arrays(self) -> dict[str, Array]:
+        """(rows,) each."""
+        for column in self._columns.values():
+            column.extend(repeat(math.nan, self._rows - len(column)))
+        return {name: np.asarray(column) for name, column in self._columns.items()}
+
+
+def _shown(quantity: Quantity, columns: Mapping[str, Array]) -> dict[str, Array]:
+    """The main part, and the largest of the others."""
     rest = sorted((n for n in columns if n != quantity.main), key=lambda n: -_size(columns[n]))
     shown = [quantity.main, *rest[:MOST_PHASES]]
     return {name: columns[name] for name in columns if name in shown}

@@ -1,12 +1,12 @@
 """Pictures of the frames of a run, or of one frame from all around."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import Stopped
+from viscoil.folder_work import alone_in, goes_on, stoppable
 from viscoil.frame_folder import FrameFolder
 from viscoil.looks import Look, fluid_size, material_look
 from viscoil.meshes import TriangleMesh
@@ -88,14 +88,20 @@ class Studio:
                 bodies.append(Body(part, look, size))
         return bodies
 
-    def has_surface(self, frame: int) -> bool:
-        """Whether `viscoil mesh` made the surface of a frame."""
-        return surface_folder(self.run).is_current(frame, self.run.frame_path(frame))
+    def surfaces(self, frames: Iterable[int]) -> dict[int, Path]:
+        """The files that `viscoil mesh` made of these frames, by frame, where they are current."""
+        folder = surface_folder(self.run)
+        known = folder.known()
+        return {
+            n: folder.frame_path(n)
+            for n in frames
+            if str(n) in known and folder.is_current(n, self.run.frame_path(n))
+        }
 
     def _surface(self, frame: int) -> TriangleMesh:
-        if self.has_surface(frame):
-            path = surface_folder(self.run).frame_path(frame)
-            return read_surface(path, ("normal", "material"))
+        made = self.surfaces([frame])
+        if made:
+            return read_surface(made[frame], ("normal", "material"))
         return surface_of(self.run.snapshot(frame, ALWAYS), SurfaceSettings())
 
 
@@ -129,24 +135,30 @@ def _render(
     overwrite: bool,
     quiet: bool,
 ) -> int:
-    """Pictures by number; those that were made with these settings, after their frame, are kept."""
+    """Pictures by number; those of these settings that are newer than what they show are kept."""
     require_mitsuba()
     folder = picture_folder(out)
-    folder.create()
-    known = folder.known(settings, overwrite)
-    for number, view in views.items():
-        if not folder.is_current(number, studio.run.frame_path(view.frame)):
-            known.pop(str(number), None)
-    todo = [n for n in views if str(n) not in known]
+    with stoppable(goes_on(folder.what, overwrite)), alone_in(out):
+        known = folder.begin(settings, views, overwrite)
+        stale = _stale(studio, folder, views)
+        todo = [n for n in views if str(n) not in known or n in stale]
 
-    def work(number: int) -> None:
-        write_png(folder.frame_path(number), studio.picture(views[number]))
-        known[str(number)] = asdict(views[number])
-        folder.write_record(settings, known)
+        def work(number: int) -> None:
+            write_png(folder.frame_path(number), studio.picture(views[number]))
+            known[str(number)] = asdict(views[number])
+            folder.write_record(settings, known)
 
-    try:  # one process: Mitsuba uses all cores for a picture
+        # one process: Mitsuba uses all cores for a picture
         each_frame(work, todo, what="picture", processes=1, quiet=quiet)
-    except KeyboardInterrupt:
-        text = "stopped: the pictures that are there are whole, and the same command makes the rest"
-        raise Stopped(text, code=130) from None
     return len(views) - len(todo)
+
+
+def _stale(studio: Studio, folder: FrameFolder, views: Mapping[int, View]) -> set[int]:
+    """Numbers of pictures that are older than the particles or the surface that they show."""
+    surfaces = studio.surfaces({view.frame for view in views.values()})
+    found = set()
+    for number, view in views.items():
+        surface = [surfaces[view.frame]] if view.frame in surfaces else []
+        if not folder.is_current(number, studio.run.frame_path(view.frame), *surface):
+            found.add(number)
+    return found

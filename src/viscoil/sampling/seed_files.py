@@ -14,6 +14,7 @@ from viscoil.exchange.reading import ParticleFile, read_particles
 from viscoil.scene import ParticleFluid
 
 Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 # Spacing in the file over that of the scene: closer than the first explodes, and between the
 # others is what samplers make of the same spacing.
@@ -21,6 +22,13 @@ _CLOSEST, _CLOSE, _WIDE = 0.75, 0.92, 1.15
 _DENSE_SHARE = 0.1  # of the particles
 _MOST_SAMPLES = 2000
 _ROUNDS = 12
+_MOST_NEIGHBOURS = (
+    2000  # in 27 cells, where a lattice has 216 if they are as large as they should be
+)
+_MOST_IN_A_CELL = 4000
+_SAMPLES_AT_ONCE = 100
+_SMALLEST = 1e-12  # spacing over the size of everything, below which particles are in one place
+_LARGE = 2**26  # bytes of a file of which no more than one is kept in memory
 
 
 def seed_file(file: str) -> ParticleFile:
@@ -32,11 +40,17 @@ def seed_file(file: str) -> ParticleFile:
         raise SceneError(
             f"there is no particle file {file}: check the path, relative to the scene file"
         ) from None
-    return _read(file, info.st_mtime_ns, info.st_size)
+    read = _read if info.st_size < _LARGE else _read_large
+    return read(file, info.st_mtime_ns, info.st_size)
 
 
 @lru_cache(maxsize=8)
 def _read(file: str, changed: int, size: int) -> ParticleFile:
+    return read_particles(file)
+
+
+@lru_cache(maxsize=1)
+def _read_large(file: str, changed: int, size: int) -> ParticleFile:
     return read_particles(file)
 
 
@@ -86,33 +100,72 @@ def mean_spacing(position: Float) -> float:
         return np.inf
     # a flat body has a volume too: no axis is thinner than a particle
     volume = float(np.prod(np.maximum(extent, longest / len(position))))
-    spacing: float = (volume / len(position)) ** (1.0 / 3.0)
+    spacing = _shrunk(position, (volume / len(position)) ** (1.0 / 3.0), _SMALLEST * longest)
     for _ in range(_ROUNDS):
-        density = np.quantile(_densities(position, 2.0 * spacing), 1.0 - _DENSE_SHARE)
+        density = np.quantile(_Cells(position, 2.0 * spacing).densities(), 1.0 - _DENSE_SHARE)
         before, spacing = spacing, float(density) ** (-1.0 / 3.0)
-        if abs(spacing - before) < 0.002 * spacing:
+        if abs(spacing - before) < 0.002 * spacing or spacing < _SMALLEST * longest:
             break
     return spacing
 
 
-def _densities(position: Float, support: float) -> Float:
-    """Particles per volume about some of them, by a cubic spline of this support."""
-    index = np.floor((position - position.min(axis=0)) / support).astype(np.int64) + 1
-    sizes = index.max(axis=0) + 2
-    keys = (index[:, 0] * sizes[1] + index[:, 1]) * sizes[2] + index[:, 2]
-    order = np.argsort(keys, kind="stable")
-    ordered, places = keys[order], position[order]
-    sample = np.arange(0, len(position), -(-len(position) // _MOST_SAMPLES))
-    sums = np.zeros(len(sample))
-    for i, j, k in product((-1, 0, 1), repeat=3):
-        wanted = ordered[sample] + (i * sizes[1] + j) * sizes[2] + k
-        first = np.searchsorted(ordered, wanted)
-        count = np.searchsorted(ordered, wanted, side="right") - first
-        here = np.repeat(np.arange(len(sample)), count)
-        there = np.arange(len(here)) + np.repeat(first - np.cumsum(count) + count, count)
-        q = np.linalg.norm(places[sample][here] - places[there], axis=1) / support
-        sums += np.bincount(here, _spline(q), len(sample))
-    return sums / support**3
+def _shrunk(position: Float, spacing: float, smallest: float) -> float:
+    """A guess at the spacing at which particles have few neighbours, not much below `smallest`.
+
+    The box around all of them makes it too large if one is astray, or if there are two bodies, and
+    then everything is a neighbour of everything. Each round counts, and takes less.
+    """
+    while spacing > smallest:
+        neighbours = np.quantile(_Cells(position, 2.0 * spacing).counts(), 1.0 - _DENSE_SHARE)
+        if neighbours <= _MOST_NEIGHBOURS:
+            break
+        spacing *= 6.0 / float(neighbours) ** (1.0 / 3.0)
+    return spacing
+
+
+class _Cells:
+    """Particles in cells as large as a support, and some of them as samples."""
+
+    def __init__(self, position: Float, support: float) -> None:
+        index = np.floor((position - position.min(axis=0)) / support).astype(np.int64) + 1
+        sizes = index.max(axis=0) + 2
+        keys = (index[:, 0] * sizes[1] + index[:, 1]) * sizes[2] + index[:, 2]
+        self._position, self._support = position, support
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+        self._sample = np.arange(0, len(position), -(-len(position) // _MOST_SAMPLES))
+        # keys may overflow, and then cells far apart share one: farther than a support counts nothing
+        steps = np.array(list(product((-1, 0, 1), repeat=3)))
+        self._offsets = (steps[:, 0] * sizes[1] + steps[:, 1]) * sizes[2] + steps[:, 2]
+
+    def counts(self) -> Int:
+        """How many particles are in the cells about each sample."""
+        counts = [self._neighbours(self._sample, offset)[1] for offset in self._offsets]
+        return np.asarray(np.sum(counts, axis=0))
+
+    def densities(self) -> Float:
+        """Particles per volume about each sample, by a cubic spline of this support."""
+        places = range(0, len(self._sample), _SAMPLES_AT_ONCE)
+        parts = [self._sums(self._sample[i : i + _SAMPLES_AT_ONCE]) for i in places]
+        return np.concatenate(parts) / self._support**3
+
+    def _sums(self, sample: Int) -> Float:
+        sums = np.zeros(len(sample))
+        own = self._position[self._order[sample]]
+        for offset in self._offsets:
+            first, count = self._neighbours(sample, offset)
+            count = np.minimum(count, _MOST_IN_A_CELL)  # so many are too close in any case
+            here = np.repeat(np.arange(len(sample)), count)
+            there = np.arange(len(here)) + np.repeat(first - np.cumsum(count) + count, count)
+            distance = np.linalg.norm(own[here] - self._position[self._order[there]], axis=1)
+            sums += np.bincount(here, _spline(distance / self._support), len(sample))
+        return sums
+
+    def _neighbours(self, sample: Int, offset: np.int64) -> tuple[Int, Int]:
+        """Where in the order the particles of a cell next to each sample's begin, and how many."""
+        wanted = self._keys[sample] + offset
+        first = np.searchsorted(self._keys, wanted)
+        return first, np.searchsorted(self._keys, wanted, side="right") - first
 
 
 def _spline(q: Float) -> Float:

@@ -5,18 +5,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from viscoil.errors import MeshError, RunError
+from viscoil.folder_work import alone_in, goes_on, stoppable
 from viscoil.frame_folder import FrameFolder
+from viscoil.memory import SHARE_OF_MEMORY, available
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.files import read_bytes
 from viscoil.meshes.ply import read_ply
-from viscoil.parallel import each_frame
+from viscoil.outputs.files import reporting
+from viscoil.outputs.frames import particle_count
+from viscoil.parallel import cores, each_frame, process_count
 from viscoil.runs import Run
 from viscoil.surface.quality import FrameSurface, enclosed_volume, open_edges
 from viscoil.surface.reconstruction import particle_volume, require_library, surface_of
 from viscoil.surface.settings import SurfaceSettings
 
+# At the peak, per particle and per particle and square of the resolution: between the 1.1 kB that a
+# full block took at 3 cubes a spacing and the 5 kB of a sheet three particles thick.
+BYTES, BYTES_PER_CELL = 500, 300
+BYTES_OF_A_PROCESS = 100 * 2**20
 ALWAYS = ("position", "velocity", "material", "size")  # channels that a surface is made from
 
 
@@ -53,25 +62,50 @@ def make_surfaces(
 ) -> tuple[FrameFolder, list[FrameSurface], int]:
     """Makes the surfaces of these frames, and returns their folder, figures, and how many were kept.
 
-    A surface that is newer than its particles is kept unless `overwrite`.
+    A surface that is newer than its particles is kept unless `overwrite`. What is made is recorded
+    at once, so that work that was stopped goes on where it was.
     """
     require_library()
     run.check_channels(settings.attributes)
     if "id" in settings.attributes:
         raise RunError("the channel 'id' is a name, and names have no mean: leave it out")
-    folder = surface_folder(run, out)
-    folder.create()
-    known = folder.known(asdict(settings), overwrite)
-    kept = {n for n in frames if str(n) in known and folder.is_current(n, run.frame_path(n))}
-    todo = [n for n in frames if n not in kept]
-    folder.write_record(asdict(settings), known)
-    cores = os.cpu_count() or 1
-    count = max(1, min(processes or cores, len(todo)))
-    work = partial(_make, run.path, folder, settings, max(1, cores // count))
-    made = each_frame(work, todo, what="surface", processes=count, quiet=quiet)
-    known |= {str(m.frame): asdict(m) for m in made}
-    folder.write_record(asdict(settings), known)
-    return folder, [FrameSurface(**known[str(n)]) for n in frames], len(kept)
+    folder, words = surface_folder(run, out), asdict(settings)
+    with stoppable(goes_on(folder.what, overwrite)), alone_in(folder.path):
+        known = folder.begin(words, frames, overwrite)
+        paths = {n: run.frame_path(n) for n in frames}
+        figures = {n: _figures(known.get(str(n))) for n in frames}
+        todo = [n for n in frames if not figures[n] or not folder.is_current(n, paths[n])]
+
+        def note(made: FrameSurface) -> None:
+            figures[made.frame] = made
+            known[str(made.frame)] = asdict(made)
+            folder.write_record(words, known)
+
+        count = processes or _processes([paths[n] for n in todo], settings.resolution)
+        threads = max(1, cores() // process_count(len(todo), count))
+        work = partial(_make, run.path, folder, settings, threads)
+        each_frame(work, todo, what="surface", processes=count, quiet=quiet, finished=note)
+    return folder, [f for f in figures.values() if f], len(frames) - len(todo)
+
+
+def _figures(said: Any) -> FrameSurface | None:
+    """What the record says of a frame; None for nothing, or what another version or hand wrote."""
+    try:
+        return FrameSurface(**said)
+    except TypeError:
+        return None
+
+
+def _processes(paths: Sequence[Path], resolution: float) -> int:
+    """How many of these frames are made at once: as many as there are cores and memory for."""
+    count = process_count(len(paths))
+    if count == 1:
+        return 1
+    with reporting(paths[0].parent):
+        largest = max(paths, key=lambda path: path.stat().st_size)
+    each = BYTES + BYTES_PER_CELL * resolution**2
+    needed = BYTES_OF_A_PROCESS + particle_count(largest) * each
+    return max(1, min(count, int(SHARE_OF_MEMORY * available() / needed)))
 
 
 def _make(

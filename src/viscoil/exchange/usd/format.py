@@ -45,7 +45,10 @@ class UsdFormat(Format):
         folder = surface_folder(run)
         if not folder.path.is_dir():
             return self, ""
-        lacking = [n for n in frames if not folder.is_current(n, run.frame_path(n))]
+        known = folder.known()
+        lacking = [
+            n for n in frames if str(n) not in known or not folder.is_current(n, run.frame_path(n))
+        ]
         if lacking:
             count = f"{len(lacking)} of {len(frames)} frames lack a current one"
             return self, f"without surfaces, as {count} (viscoil mesh {run.path} makes them)"
