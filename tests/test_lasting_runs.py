@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,18 @@ def simulate(scene: Scene, out: Path, **how: Any) -> None:
 def notes(capsys: Capture) -> list[str]:
     lines = capsys.readouterr().out.splitlines()
     return [line.removeprefix("note: ") for line in lines if line.startswith("note: ")]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file but the lock, and what is in it."""
+    paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != ".lock"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
+
+
+def mark(folder: Path, **changes: Any) -> None:
+    """Changes what run.json says."""
+    path = folder / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 # Until when
@@ -141,6 +154,21 @@ class TestLength:
         assert notes(capsys) == ["the run is at frame 4 already, past 2: nothing is removed"]
         assert Run(tmp_path).scene.frames == 4
 
+    @pytest.mark.parametrize("until", [1, 2, 3])
+    def test_nor_does_one_that_is_passed_by_frames_without_a_checkpoint(
+        self, scene: Scene, tmp_path: Path, capsys: Capture, until: int
+    ) -> None:
+        """Killed after frame 4, with a checkpoint of frame 2."""
+        simulate(scene, tmp_path)
+        for step in (9, 12):
+            (tmp_path / "checkpoints" / f"step_{step:09}.npz").unlink()
+        mark(tmp_path, state="running")
+        before = tree(tmp_path)
+        simulate(scene, tmp_path, resume=True, frames=until)
+        assert tree(tmp_path) == before
+        told = f"the run is at frame 4 already, past {until}: nothing is removed"
+        assert notes(capsys) == [told]
+
 
 # From which checkpoint
 
@@ -158,44 +186,99 @@ class TestDamage:
         assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
         assert checkpoints(tmp_path) == [3, 6, 9, 12]
 
-    def test_all_checkpoints_damaged(self, scene: Scene, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("words", "damage"), [("all damaged", True), ("gone", False)])
+    def test_without_its_checkpoints_a_run_stays_as_it_is(
+        self, scene: Scene, tmp_path: Path, words: str, damage: bool
+    ) -> None:
         simulate(scene, tmp_path)
-        whole = positions(tmp_path)
         for path in (tmp_path / "checkpoints").iterdir():
-            path.write_bytes(b"")
+            path.write_bytes(b"") if damage else path.unlink()
+        before = tree(tmp_path)
+        with pytest.raises(ResumeError, match=f"are {words}, so the run cannot go on; .*--overwri"):
+            simulate(scene, tmp_path, resume=True)
+        assert tree(tmp_path) == before
+        simulate(scene, tmp_path, overwrite=True)
+        assert checkpoints(tmp_path) == [3, 6, 9, 12]
+
+    def test_checkpoints_that_a_killed_run_had(self, scene: Scene, tmp_path: Path) -> None:
+        """run.json says so after the first of them, also when it was killed."""
+        simulate(scene, tmp_path)
+        mark(tmp_path, state="running")
+        shutil.rmtree(tmp_path / "checkpoints")
+        before = tree(tmp_path)
+        with pytest.raises(ResumeError, match="are gone"):
+            simulate(scene, tmp_path, resume=True)
+        assert tree(tmp_path) == before
+
+    def test_a_run_that_was_killed_too_early_starts_again_and_says_so(
+        self, scene: Scene, tmp_path: Path, capsys: Capture
+    ) -> None:
+        never = CheckpointPlan(seconds=1e9)
+        with pytest.raises(DivergedError):
+            run(scene, tmp_path, quiet=True, make=make(nan_at=8), checkpoints=never)
         simulate(scene, tmp_path, resume=True)
-        assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
+        assert notes(capsys) == [
+            "the run was not far enough to save its state: it starts from the beginning, 2 frames "
+            "are removed"
+        ]
+        assert stat_steps(tmp_path) == list(range(1, 13))
 
     @pytest.mark.parametrize("cut", [0, 1, 500, None])
-    def test_a_broken_frame_is_done_again(
+    def test_a_broken_last_frame_is_done_again(
         self, scene: Scene, tmp_path: Path, capsys: Capture, cut: int | None
     ) -> None:
         simulate(scene, tmp_path)
         whole = positions(tmp_path)
-        path = tmp_path / "frames" / "frame_000003.npz"
+        path = tmp_path / "frames" / "frame_000004.npz"
         data = path.read_bytes()
         path.unlink() if cut is None else path.write_bytes(data[: len(data) - cut - 1])
         simulate(scene, tmp_path, resume=True)
         assert notes(capsys) == [
-            "frame 3 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
-            "frame 2 to do it again"
+            "frame 4 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
+            "frame 3 to do it again"
         ]
         assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
+
+    def test_whole_frames_after_a_missing_one_stay(
+        self, scene: Scene, tmp_path: Path, capsys: Capture
+    ) -> None:
+        """And once they are removed as well, as the note says, all are done again."""
+        simulate(scene, tmp_path)
+        whole = positions(tmp_path)
+        Run(tmp_path).frame_path(2).unlink()
+        (tmp_path / "surface").mkdir()
+        surface = tmp_path / "surface" / "frame_000004.ply"
+        surface.write_text("made of frame 4")
+        record = {"settings": {}, "frames": {"4": {}}}
+        (tmp_path / "surface" / "surface.json").write_text(json.dumps(record))
+        before = tree(tmp_path / "frames")
+        simulate(scene, tmp_path, resume=True)
+        assert notes(capsys) == [
+            "frame 2 is missing or damaged and left out, because whole frames follow: to have all "
+            "of them done again, remove these too and give --resume once more"
+        ]
+        assert tree(tmp_path / "frames") == before
+        assert surface.exists()
+        for frame in (3, 4):
+            Run(tmp_path).frame_path(frame).unlink()
+        simulate(scene, tmp_path, resume=True)
+        assert positions(tmp_path) == whole
+        assert not surface.exists()
 
     def test_frames_that_no_checkpoint_is_before(
         self, scene: Scene, tmp_path: Path, capsys: Capture
     ) -> None:
         simulate(scene, tmp_path)
-        for frame in (0, 1, 3):
+        for frame in (0, 1, 4):
             Run(tmp_path).frame_path(frame).unlink()
         simulate(scene, tmp_path, resume=True, force=True)
-        assert Run(tmp_path).frames == (2, 4)
-        assert notes(capsys) == ["frames 0, 1, 3 are missing or damaged and left out (--force)"]
+        assert Run(tmp_path).frames == (2, 3)
+        assert notes(capsys) == ["frames 0, 1, 4 are missing or damaged and left out (--force)"]
         simulate(scene, tmp_path, resume=True)
         assert notes(capsys) == [
             "frames 0, 1 are missing or damaged and lost: no checkpoint is from before",
-            "frame 3 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
-            "frame 2 to do it again",
+            "frame 4 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
+            "frame 3 to do it again",
         ]
         assert Run(tmp_path).frames == (2, 3, 4)
 
@@ -262,6 +345,30 @@ class TestChangedScene:
         assert not find_start(tmp_path, thick, resume=True).keep_settings
         simulate(thick, tmp_path, resume=True)
         assert find_start(tmp_path, thick, resume=True).keep_settings
+
+    def test_a_state_from_before_a_change_is_not_gone_back_to(
+        self, scene: Scene, tmp_path: Path, capsys: Capture
+    ) -> None:
+        """Its steps were done with another material, which is no longer known."""
+        with pytest.raises(Stopped):
+            run(scene, tmp_path, quiet=True, make=make(interrupt_at=7), checkpoints=EVERY_FRAME)
+        thick = other("viscosity = 2", "viscosity = 5")
+        simulate(thick, tmp_path, resume=True, force=True)
+        capsys.readouterr()
+        for frame in (2, 3, 4):
+            Run(tmp_path).frame_path(frame).unlink()
+        simulate(thick, tmp_path, resume=True)
+        assert notes(capsys) == [
+            "frame 2 is missing or damaged and lost: no checkpoint is from before",
+            "frames 3, 4 are missing or damaged: the run goes back from frame 4 to the checkpoint "
+            "at frame 2 to do it again",
+        ]
+        for step in (7, 9, 12):
+            (tmp_path / "checkpoints" / f"step_{step:09}.npz").write_bytes(b"")
+        before = tree(tmp_path)
+        with pytest.raises(ResumeError, match="changed after step 7 and no checkpoint"):
+            simulate(thick, tmp_path, resume=True)
+        assert tree(tmp_path) == before
 
     def test_force_alone_is_told(self, scene: Scene, tmp_path: Path) -> None:
         with pytest.raises(RunError, match="--force works with --resume only"):

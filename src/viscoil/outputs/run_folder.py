@@ -16,6 +16,7 @@ import json
 import platform
 import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,9 @@ class RunFolder:
             "threads": threads,
             **more,
         }
+        self._write_record(record)
+
+    def _write_record(self, record: Mapping[str, Any]) -> None:
         with write_whole(self.run) as file:
             file.write(json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
 
@@ -88,6 +92,11 @@ class RunFolder:
         if not isinstance(record, Mapping):
             raise ResumeError(f"{self.run} is damaged: start the run anew")
         return dict(record)
+
+    def frame_numbers(self) -> list[int]:
+        """The frames that have a particle file, ascending."""
+        numbers = map(frame_number, self.frames.glob("frame_*.npz"))
+        return sorted(number for number in numbers if number is not None)
 
     def cut_back(self, step: int, frame: int) -> None:
         """Removes what came after a checkpoint, taken after `step` with `frame` the last frame.
@@ -108,8 +117,10 @@ class RunFolder:
         """Removes an earlier run; files that are not ours stay.
 
         So does run.json, until that of the new run takes its place: without one, the rest would be
-        taken for files of somebody else. Checkpoints go first, so that none outlives its frames.
+        taken for files of somebody else. It says first that there is nothing to go on from, in case
+        that this is cut short. Checkpoints go next, so that none outlives its frames.
         """
+        self._forget_state()
         self.checkpoints.cut_back(-1)
         for export in ExportFolder.all_in(self.exports):
             export.clear()
@@ -122,6 +133,12 @@ class RunFolder:
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
         self._sweep()
+
+    def _forget_state(self) -> None:
+        """Lets a resume start from the beginning, if run.json can be read."""
+        with suppress(ResumeError):
+            record = {**self.read_run(), "state": "running", "saved": False}
+            self._write_record(record)
 
     def free_bytes(self) -> int:
         """Room that is left on the folder's disk."""

@@ -110,14 +110,16 @@ def run(
         )  # fmt: skip
         folder = RunFolder(path, plan.keep)
         lock.take()
-        room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
-        notes = [*start.notes, *simulation.notes, *room]
-        _show([] if quiet else notes)
-        _prepare(folder, simulation, overwrite)
-        recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
-        display = progress.choose(simulation.frame, start.scene.frames, quiet)
-        with _closing(recorder, display), _stop_signals() as stopped:
-            _drive(simulation, start.scene.frames, recorder, display, stopped)
+        if start.passed:
+            _show([] if quiet else start.notes)
+        else:
+            room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
+            _show([] if quiet else [*start.notes, *simulation.notes, *room])
+            _prepare(folder, simulation, overwrite)
+            recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
+            display = progress.choose(simulation.frame, start.scene.frames, quiet)
+            with _closing(recorder, display), _stop_signals() as stopped:
+                _drive(simulation, start.scene.frames, recorder, display, stopped)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
     print(final_line(scene.name, summary))
