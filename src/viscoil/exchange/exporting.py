@@ -56,7 +56,7 @@ def export(
     folder = ExportFolder(out if out is not None else run.path / "export" / form.name)
     folder.check(overwrite)
     folder.clear()
-    folder.begin(run.scene, form.name, form.ties(run.scene))
+    folder.begin(run.scene, form.name, form.frame_files, form.ties(run.scene))
     work = partial(_write_frame, run, form, names, folder.path)
     each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
     opens = form.finish(folder.path, run.scene, folder.frames)

@@ -14,6 +14,7 @@ video.mp4       the film of the pictures
 
 import json
 import platform
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -46,6 +47,10 @@ class RunFolder:
         self.video = self.path / "video.mp4"
         self.surfaces = self.path / "surface"
         self.renders = self.path / "render"
+        self._made = {  # records of what commands made of frames, and how those files end
+            self.surfaces / "surface.json": ".ply",
+            self.renders / "render.json": ".png",
+        }
         self.checkpoints = CheckpointStore(self.path / "checkpoints", keep)
         with reporting(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -125,8 +130,8 @@ class RunFolder:
         for export in ExportFolder.all_in(self.exports):
             export.clear()
         with reporting(self.path):
-            records = (self.surfaces / "surface.json", self.renders / "render.json")
-            for path in (self.stats, self.picture, self.video, *records, *self._frame_files()):
+            frames = list(self._frame_files())  # while there is the record of those made
+            for path in (self.stats, self.picture, self.video, *frames, *self._made):
                 path.unlink(missing_ok=True)
             made = (self.frames, self.pictures, self.surfaces, self.renders, self.exports)
             for folder in (*made, *self._collider_folders(), self.colliders):
@@ -148,15 +153,18 @@ class RunFolder:
     def _frame_files(self) -> Iterable[Path]:
         fields = ((folder, ".vdb") for folder in self._collider_folders())
         own = ((self.frames, ".npz"), (self.pictures, ".png"))
-        made = ((self.surfaces, ".ply"), (self.renders, ".png"))
-        for folder, suffix in (*own, *made, *fields):
+        for folder, suffix in (*own, *fields):
             yield from (
                 p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
             )
+        for record, suffix in self._made.items():
+            paths = (record.parent / frame_name(n, suffix) for n in _recorded(record))
+            yield from (path for path in paths if path.is_file())
 
     def _sweep(self) -> None:
         """Removes files that a process that was killed had begun."""
-        folders = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        own = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        folders = (*own, self.surfaces, self.renders)
         exports = (export.path for export in ExportFolder.all_in(self.exports))
         with reporting(self.path):
             for folder in (*folders, *self._collider_folders(), *exports):
@@ -166,6 +174,15 @@ class RunFolder:
 
     def _collider_folders(self) -> list[Path]:
         return sorted(self.colliders.glob("collider_*"))
+
+
+def _recorded(path: Path) -> list[int]:
+    """The frames that a record of files made of frames names; none if it cannot be read."""
+    try:
+        names = list(json.loads(path.read_bytes())["frames"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return sorted(int(n) for n in names if isinstance(n, str) and re.fullmatch("[0-9]{1,9}", n))
 
 
 def versions() -> dict[str, str]:

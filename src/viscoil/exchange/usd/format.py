@@ -41,8 +41,12 @@ class UsdFormat(Format):
         surfaces = folder / "surface"
         return replace(self, surfaces=surfaces) if surfaces.is_dir() else self
 
+    @property
+    def frame_files(self) -> Sequence[str]:
+        return (*super().frame_files, "surface_*.usdc")
+
     def ties(self, scene: Scene) -> Sequence[str]:
-        return (*stage_files(scene), "surface_*.usdc")
+        return stage_files(scene)
 
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         """Writes a frame; velocities, ids and colours are there whenever the snapshot has them."""
