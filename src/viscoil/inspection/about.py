@@ -131,7 +131,8 @@ def _next(run: Run) -> list[str]:
     """Commands that make sense now."""
     if not run.frames:
         return [f"viscoil run SCENE --out {run.path} --resume"]
-    commands = [f"viscoil {name} {run.path}" for name in ("mesh", "render", "export", "plot")]
+    commands = [f"viscoil {name} {run.path}" for name in ("mesh", "render", "plot")]
+    commands.insert(2, f"viscoil export {run.path} --to usd")
     if (run.path / "preview" / frame_name(run.frames[0], ".png")).exists():
         commands.append(f"viscoil video {run.path}")
     if state(run) not in ("running", "finished"):

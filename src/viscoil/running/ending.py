@@ -40,5 +40,5 @@ def what_next(path: Path) -> str:
         return f"{here}next: viscoil info {path} (what is there), viscoil plot {path} (curves)"
     return (
         f"{here}next: viscoil mesh {path} (surfaces), viscoil render {path} (pictures), "
-        f"viscoil export {path} (other programs)"
+        f"viscoil export {path} --to usd (other programs)"
     )
