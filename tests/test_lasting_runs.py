@@ -517,6 +517,29 @@ def test_a_full_disk_at_any_byte_keeps_what_there_was(
     assert 15 < full < 27
 
 
+@pytest.mark.parametrize("plan", [{}, {"nan_at": 8}])
+def test_outputs_are_closed_when_the_state_cannot_be_written(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: dict[str, int]
+) -> None:
+    closed = []
+    write, close = Recorder.state, Recorder.close
+
+    def refuse(recorder: Recorder, state: str) -> None:
+        if state != "running":
+            raise RunError("the disk is full")
+        write(recorder, state)
+
+    def note(recorder: Recorder) -> None:
+        closed.append(True)
+        close(recorder)
+
+    monkeypatch.setattr(Recorder, "state", refuse)
+    monkeypatch.setattr(Recorder, "close", note)
+    with pytest.raises(RunError, match="diverged" if plan else "the disk is full"):
+        run(scene, tmp_path, quiet=True, make=make(**plan))
+    assert closed == [True]
+
+
 def test_room_is_checked_before(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -568,6 +591,31 @@ class TestLock:
         assert not is_locked(out)
         simulate(Scene.from_toml(TEXT), out, resume=True)
         assert stat_steps(out) == list(range(1, 13))
+
+    def test_those_who_only_look_do_not_see_each_other(self, tmp_path: Path) -> None:
+        import fcntl
+
+        with FolderLock(tmp_path) as lock:
+            lock.take()
+            assert is_locked(tmp_path)
+        with open(tmp_path / ".lock", "rb") as another:
+            fcntl.flock(another, fcntl.LOCK_SH)
+            assert not is_locked(tmp_path)
+
+    @pytest.mark.parametrize("resume", [False, True])
+    def test_a_new_folder_that_becomes_anothers(
+        self, scene: Scene, tmp_path: Path, resume: bool
+    ) -> None:
+        """While one run prepares, another begins and ends there."""
+
+        def slow(scene: Scene, **how: Any) -> Any:
+            simulate(scene, tmp_path)
+            return make()(scene, **how)
+
+        words = "another process has written to" if resume else "holds a run already"
+        with pytest.raises(RunError, match=words):
+            run(scene, tmp_path, resume=resume, make=slow)
+        assert (len(positions(tmp_path)), state(tmp_path)) == (5, "finished")
 
     def test_it_ends_with_its_block(self, tmp_path: Path) -> None:
         with FolderLock(tmp_path) as lock:
