@@ -119,9 +119,7 @@ def run(
             _show([] if quiet else [*start.notes, *simulation.notes, *room])
             _prepare(folder, simulation, overwrite)
             recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
-            display = progress.choose(simulation.frame, start.scene.frames, quiet)
-            with _closing(recorder, display), _stop_signals() as stopped:
-                _drive(simulation, start.scene.frames, recorder, display, stopped)
+            _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
     print(final_line(scene.name, summary))
@@ -158,6 +156,12 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
     if overwrite:
         folder.clear()
     folder.cut_back(simulation.steps, simulation.frame)
+
+
+def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
+    display = progress.choose(simulation.frame, frames, quiet)
+    with _closing(recorder, display), _stop_signals() as stopped:
+        _drive(simulation, frames, recorder, display, stopped)
 
 
 @contextmanager
