@@ -50,7 +50,7 @@ def _from_the_beginning(
     folder: RunFolder, record: Mapping[str, Any], damaged: Sequence[Path]
 ) -> list[str]:
     """What to say if there is nothing to go on from; refuses if there once was."""
-    if damaged or record.get("saved") or record.get("state") == "finished":
+    if damaged or is_saved(record):
         what = "are all damaged" if damaged else "are gone"
         raise ResumeError(
             f"the checkpoints in {folder.checkpoints.folder} {what}, so the run cannot go on; its "
@@ -64,6 +64,11 @@ def _from_the_beginning(
         "the run was not far enough to save its state: it starts from the beginning, "
         f"{frames} removed"
     ]
+
+
+def is_saved(record: Mapping[str, Any]) -> bool:
+    """Whether there was a checkpoint once, by what run.json says."""
+    return bool(record.get("saved")) or record.get("state") == "finished"
 
 
 def _mended(places: Sequence[Place], broken: Sequence[int]) -> tuple[Place, list[str]]:

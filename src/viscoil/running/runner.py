@@ -16,7 +16,7 @@ from viscoil.outputs import check_outputs
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running import disk
-from viscoil.running.ending import Summary, final_line, what_next
+from viscoil.running.ending import Summary, final_line, standing, what_next
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
 from viscoil.scene import Scene
@@ -105,6 +105,9 @@ def run(
         if (path / "run.json").is_file():
             lock.take()
         start = find()
+        if start.passed:
+            _show([] if quiet else start.notes)
+            return _told(scene.name, standing(path, start.scene.frames), quiet)
         check_outputs(start.scene)
         simulation = (make or _make_simulation)(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
@@ -112,18 +115,19 @@ def run(
         )  # fmt: skip
         folder = RunFolder(path, plan.keep)
         _take(lock, find, start)
-        if start.passed:
-            _show([] if quiet else start.notes)
-        else:
-            room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
-            _show([] if quiet else [*start.notes, *simulation.notes, *room])
-            _prepare(folder, simulation, overwrite)
-            recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
-            _simulate(simulation, start.scene.frames, recorder, quiet)
+        room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
+        _show([] if quiet else [*start.notes, *simulation.notes, *room])
+        _prepare(folder, simulation, overwrite)
+        recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
+        _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
-    print(final_line(scene.name, summary))
-    _show([] if quiet else [what_next(path)], "")
+    return _told(scene.name, summary, quiet)
+
+
+def _told(name: str, summary: Summary, quiet: bool) -> Summary:
+    print(final_line(name, summary))
+    _show([] if quiet else [what_next(summary.folder)], "")
     return summary
 
 
