@@ -11,6 +11,7 @@ from viscoil.outputs.run_folder import RunFolder
 from viscoil.scene import Scene
 
 ANEW = "start anew with --overwrite or another --out"
+Place = tuple[Path, int]  # a checkpoint and its last frame
 
 
 def choose(
@@ -31,7 +32,7 @@ def choose(
             f"the scene was changed after step {changed} and no checkpoint in {folder.path} from "
             f"then on can be read, so the steps before the change cannot be done again: {ANEW}"
         )
-    notes = [f"the checkpoint {path} is damaged, so the one before it is taken" for path in damaged]
+    notes = [f"the checkpoint {path} is damaged, so an earlier one is taken" for path in damaged]
     wanted = any(output.type == "frames" for output in scene.outputs)
     broken = broken_frames(folder.frames, newest[1]) if wanted else []
     if not broken:
@@ -41,9 +42,6 @@ def choose(
     places = [newest, *(place for place in whole if step_number(place[0]) >= changed)]
     place, more = _mended(places, broken)
     return (*place, notes + more)
-
-
-Place = tuple[Path, int]  # a checkpoint and its last frame
 
 
 def _from_the_beginning(
