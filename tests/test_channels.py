@@ -8,12 +8,12 @@ import pytest
 
 from viscoil.errors import SceneError
 from viscoil.outputs import create_outputs
-from viscoil.outputs.frames import read_frame
+from viscoil.outputs.frames import OF_THE_FRAME, read_frame
 from viscoil.outputs.preview import Camera, render
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.particles import STANDARD_CHANNELS
 from viscoil.scene import Scene
-from viscoil.scene.channels import STANDARD
+from viscoil.scene.channels import _NOT_CHANNELS, STANDARD
 from viscoil.simulation import Simulation
 
 TEXT = """\
@@ -128,6 +128,9 @@ MISTAKES: list[tuple[str, str, str]] = [
     ("tag = 5.0", "stress = 1.0",
      "my.toml:21: emitters.0.channels.stress is a name that Viscoil uses itself: "
      "choose another one"),
+    ("tag = 5.0", "collider_pose = 1.0",
+     "my.toml:21: emitters.0.channels.collider_pose is a name that Viscoil uses itself: "
+     "choose another one"),
     ("tag = 5.0", '"my tag" = 1.0',
      "my.toml:21: emitters.0.channels.my tag is no name for a channel: "
      "use letters, digits and underscores"),
@@ -161,3 +164,8 @@ def test_mistakes_are_answered_in_a_sentence(old: str, new: str, sentence: str) 
 def test_values(tmp_path: Path) -> None:
     scene: Any = Scene.from_toml(TEXT)
     assert scene.fluids[0].channels == {"tag": 2.0, "flow": (1.0, 2.0, 3.0)}
+
+
+def test_arrays_of_a_frame_are_no_names_for_channels() -> None:
+    """Else the channel and, say, the poses of colliders would be one array of the file."""
+    assert set(OF_THE_FRAME) <= set(_NOT_CHANNELS)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from viscoil.cli import main
 from viscoil.scene import builtin_scenes
 
 GOOD = """\
@@ -163,3 +164,19 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(write_end)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("run", "--resume goes on"), ("mesh", "finished files stay")]
+)
+def test_control_c_at_any_time(
+    command: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("viscoil.cli.app.app", interrupt)
+    assert main([command, "honey"]) == 130
+    said = capsys.readouterr().err
+    assert words in said
+    assert ("--resume" in said) == (command == "run")

@@ -16,6 +16,7 @@ from test_outputs_files import fill_disk
 from viscoil.cli import main
 from viscoil.errors import MissingExtraError, RunError, Stopped
 from viscoil.exchange import FORMATS, Format, export, find_format, registry
+from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running.runner import run as run_scene
@@ -66,6 +67,7 @@ def test_what_holds_for_all_frames_is_beside_them(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "export" / "bgeo" / "export.json").read_text(encoding="utf-8"))
     assert record == {
         "format": "bgeo",
+        "frames": ["frame_*.bgeo"],
         "ties": [],
         "scene": "shot",
         "fps": 10,
@@ -360,6 +362,54 @@ def test_overwriting_a_run_clears_its_exports(tmp_path: Path) -> None:
     ]
 
 
+def test_only_files_of_the_export_go(tmp_path: Path) -> None:
+    """A frame of another name or ending is somebody else's, in any folder of an export."""
+    write_run(tmp_path, (0, 1, 2))
+    export(tmp_path, "ply", processes=1, quiet=True)
+    folder = tmp_path / "export" / "ply"
+    foreign = ["frame_000002.blend", "frame_2.ply", "frame_0000002.ply", "frame_000002.ply.bak"]
+    for name in foreign:
+        (folder / name).write_text("mine")
+    ExportFolder(folder).cut_back(0)
+    assert sorted(tree(folder)) == sorted(["export.json", "frame_000000.ply", *foreign])
+    ExportFolder(folder).clear()
+    assert sorted(tree(folder)) == sorted(foreign)
+
+
+def test_surfaces_in_a_stage_go_with_their_frames(tmp_path: Path) -> None:
+    from usd_rigs import write_surfaces
+
+    write_run(tmp_path, (0, 1, 2))
+    write_surfaces(tmp_path / "surface", (0, 1, 2))
+    record = tmp_path / "surface" / "surface.json"
+    record.write_text(json.dumps({"frames": {str(n): {} for n in (0, 1)}}))
+    done = export(tmp_path, "usd", processes=1, quiet=True)
+    assert done.note.startswith("without surfaces, as 1 of 3 frames lack a current one")
+    record.write_text(json.dumps({"frames": {str(n): {} for n in (0, 1, 2)}}))
+    done = export(tmp_path, "usd", processes=1, quiet=True, overwrite=True)
+    assert done.note == ""
+    folder = tmp_path / "export" / "usd"
+    stages = {"shot.usda", "shot.frames.usda", "shot.surface.usda"}
+    assert stages < tree(folder).keys()
+    ExportFolder(folder).cut_back(1)
+    kinds = ("frame", "surface")
+    kept = {f"{kind}_00000{n}.usdc" for kind in kinds for n in (0, 1)}
+    assert tree(folder).keys() == {"export.json", *kept}
+    ExportFolder(folder).clear()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"frames": 3, "ties": null}', '{"ties": ["../a"]}'])
+def test_a_damaged_record_of_an_export_removes_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "export").mkdir()
+    for name in ("a", "export/frame_000002.ply"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "export" / "export.json").write_text(text)
+    before = tree(tmp_path)
+    ExportFolder(tmp_path / "export").cut_back(0)
+    assert tree(tmp_path) == before
+
+
 def test_a_live_export_needs_its_channels(tmp_path: Path) -> None:
     text = TEXT + '[[outputs]]\ntype = "export"\nformat = "ply"\nchannels = ["stress"]\n'
     with pytest.raises(RunError, match="frame 0 has no channel 'stress'"):
@@ -380,7 +430,7 @@ def test_a_missing_library_stops_a_run_before_it_starts(tmp_path: Path, needy: N
 def test_absent_frames(tmp_path: Path) -> None:
     write_run(tmp_path, (1, 2, 5, 8))
     run = Run(tmp_path)
-    assert run.absent() == (0, 3, 4, 6, 7)
+    assert run.absent() == run.absent(":") == run.missing == (3, 4, 6, 7)
     assert run.absent("2:6") == (3, 4, 6)
     assert run.absent("::2") == (3, 7)
     assert run.absent("1,-1") == ()

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from fakes import ENVIRONMENT, make
 from hypothesis import given
@@ -19,7 +18,6 @@ from test_runner import TEXT, checkpoints, positions, stat_steps, state
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.outputs import files, stats
-from viscoil.outputs.checkpoints import save_checkpoint
 from viscoil.outputs.lock import FolderLock, is_locked
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running import disk
@@ -47,6 +45,18 @@ def simulate(scene: Scene, out: Path, **how: Any) -> None:
 def notes(capsys: Capture) -> list[str]:
     lines = capsys.readouterr().out.splitlines()
     return [line.removeprefix("note: ") for line in lines if line.startswith("note: ")]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file but the lock, and what is in it."""
+    paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != ".lock"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
+
+
+def mark(folder: Path, **changes: Any) -> None:
+    """Changes what run.json says."""
+    path = folder / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 # Until when
@@ -141,72 +151,27 @@ class TestLength:
         assert notes(capsys) == ["the run is at frame 4 already, past 2: nothing is removed"]
         assert Run(tmp_path).scene.frames == 4
 
-
-# From which checkpoint
-
-
-class TestDamage:
-    def test_a_truncated_checkpoint_is_told_and_the_one_before_taken(
-        self, scene: Scene, tmp_path: Path, capsys: Capture
+    @pytest.mark.parametrize("until", [1, 2, 3])
+    def test_nor_does_one_that_is_passed_by_frames_without_a_checkpoint(
+        self, scene: Scene, tmp_path: Path, capsys: Capture, until: int
     ) -> None:
+        """Killed after frame 4, with a checkpoint of frame 2."""
         simulate(scene, tmp_path)
-        whole = positions(tmp_path)
-        path = tmp_path / "checkpoints" / "step_000000012.npz"
-        path.write_bytes(path.read_bytes()[:-1])
-        simulate(scene, tmp_path, resume=True)
-        assert notes(capsys) == [f"the checkpoint {path} is damaged, so the one before it is taken"]
-        assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
-        assert checkpoints(tmp_path) == [3, 6, 9, 12]
+        for step in (9, 12):
+            (tmp_path / "checkpoints" / f"step_{step:09}.npz").unlink()
+        mark(tmp_path, state="running")
+        before = tree(tmp_path)
+        capsys.readouterr()
+        simulate(scene, tmp_path, resume=True, frames=until)
+        assert tree(tmp_path) == before
+        said = capsys.readouterr().out
+        assert said.startswith(
+            f"note: the run is at frame 4 already, past {until}: nothing is removed\n"
+            "drop: 4 frames, 12 steps, 5 particles, "
+        )
 
-    def test_all_checkpoints_damaged(self, scene: Scene, tmp_path: Path) -> None:
-        simulate(scene, tmp_path)
-        whole = positions(tmp_path)
-        for path in (tmp_path / "checkpoints").iterdir():
-            path.write_bytes(b"")
-        simulate(scene, tmp_path, resume=True)
-        assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
 
-    @pytest.mark.parametrize("cut", [0, 1, 500, None])
-    def test_a_broken_frame_is_done_again(
-        self, scene: Scene, tmp_path: Path, capsys: Capture, cut: int | None
-    ) -> None:
-        simulate(scene, tmp_path)
-        whole = positions(tmp_path)
-        path = tmp_path / "frames" / "frame_000003.npz"
-        data = path.read_bytes()
-        path.unlink() if cut is None else path.write_bytes(data[: len(data) - cut - 1])
-        simulate(scene, tmp_path, resume=True)
-        assert notes(capsys) == [
-            "frame 3 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
-            "frame 2 to do it again"
-        ]
-        assert (positions(tmp_path), stat_steps(tmp_path)) == (whole, list(range(1, 13)))
-
-    def test_frames_that_no_checkpoint_is_before(
-        self, scene: Scene, tmp_path: Path, capsys: Capture
-    ) -> None:
-        simulate(scene, tmp_path)
-        for frame in (0, 1, 3):
-            Run(tmp_path).frame_path(frame).unlink()
-        simulate(scene, tmp_path, resume=True, force=True)
-        assert Run(tmp_path).frames == (2, 4)
-        assert notes(capsys) == ["frames 0, 1, 3 are missing or damaged and left out (--force)"]
-        simulate(scene, tmp_path, resume=True)
-        assert notes(capsys) == [
-            "frames 0, 1 are missing or damaged and lost: no checkpoint is from before",
-            "frame 3 is missing or damaged: the run goes back from frame 4 to the checkpoint at "
-            "frame 2 to do it again",
-        ]
-        assert Run(tmp_path).frames == (2, 3, 4)
-
-    def test_a_checkpoint_of_another_version(self, scene: Scene, tmp_path: Path) -> None:
-        simulate(scene, tmp_path)
-        save_checkpoint(tmp_path / "checkpoints" / "step_000000013.npz", {"a": np.zeros(3)}, {})
-        with pytest.raises(
-            ResumeError, match=r"step_000000013\.npz was written by another version"
-        ):
-            simulate(scene, tmp_path, resume=True)
-        assert len(positions(tmp_path)) == 5
+# When the state is saved
 
 
 def test_a_checkpoint_is_due_after_a_time(scene: Scene, tmp_path: Path) -> None:
@@ -262,6 +227,30 @@ class TestChangedScene:
         assert not find_start(tmp_path, thick, resume=True).keep_settings
         simulate(thick, tmp_path, resume=True)
         assert find_start(tmp_path, thick, resume=True).keep_settings
+
+    def test_a_state_from_before_a_change_is_not_gone_back_to(
+        self, scene: Scene, tmp_path: Path, capsys: Capture
+    ) -> None:
+        """Its steps were done with another material, which is no longer known."""
+        with pytest.raises(Stopped):
+            run(scene, tmp_path, quiet=True, make=make(interrupt_at=7), checkpoints=EVERY_FRAME)
+        thick = other("viscosity = 2", "viscosity = 5")
+        simulate(thick, tmp_path, resume=True, force=True)
+        capsys.readouterr()
+        for frame in (2, 3, 4):
+            Run(tmp_path).frame_path(frame).unlink()
+        simulate(thick, tmp_path, resume=True)
+        assert notes(capsys) == [
+            "frame 2 is missing or damaged and lost: no checkpoint is from before",
+            "frames 3, 4 are missing or damaged: the run goes back from frame 4 to the checkpoint "
+            "at frame 2 to do it again",
+        ]
+        for step in (7, 9, 12):
+            (tmp_path / "checkpoints" / f"step_{step:09}.npz").write_bytes(b"")
+        before = tree(tmp_path)
+        with pytest.raises(ResumeError, match="changed after step 7 and no checkpoint"):
+            simulate(thick, tmp_path, resume=True)
+        assert tree(tmp_path) == before
 
     def test_force_alone_is_told(self, scene: Scene, tmp_path: Path) -> None:
         with pytest.raises(RunError, match="--force works with --resume only"):
@@ -410,6 +399,29 @@ def test_a_full_disk_at_any_byte_keeps_what_there_was(
     assert 15 < full < 27
 
 
+@pytest.mark.parametrize("plan", [{}, {"nan_at": 8}])
+def test_outputs_are_closed_when_the_state_cannot_be_written(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: dict[str, int]
+) -> None:
+    closed = []
+    write, close = Recorder.state, Recorder.close
+
+    def refuse(recorder: Recorder, state: str) -> None:
+        if state != "running":
+            raise RunError("the disk is full")
+        write(recorder, state)
+
+    def note(recorder: Recorder) -> None:
+        closed.append(True)
+        close(recorder)
+
+    monkeypatch.setattr(Recorder, "state", refuse)
+    monkeypatch.setattr(Recorder, "close", note)
+    with pytest.raises(RunError, match="diverged" if plan else "the disk is full"):
+        run(scene, tmp_path, quiet=True, make=make(**plan))
+    assert closed == [True]
+
+
 def test_room_is_checked_before(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -461,6 +473,31 @@ class TestLock:
         assert not is_locked(out)
         simulate(Scene.from_toml(TEXT), out, resume=True)
         assert stat_steps(out) == list(range(1, 13))
+
+    def test_those_who_only_look_do_not_see_each_other(self, tmp_path: Path) -> None:
+        import fcntl
+
+        with FolderLock(tmp_path) as lock:
+            lock.take()
+            assert is_locked(tmp_path)
+        with open(tmp_path / ".lock", "rb") as another:
+            fcntl.flock(another, fcntl.LOCK_SH)
+            assert not is_locked(tmp_path)
+
+    @pytest.mark.parametrize("resume", [False, True])
+    def test_a_new_folder_that_becomes_anothers(
+        self, scene: Scene, tmp_path: Path, resume: bool
+    ) -> None:
+        """While one run prepares, another begins and ends there."""
+
+        def slow(scene: Scene, **how: Any) -> Any:
+            simulate(scene, tmp_path)
+            return make()(scene, **how)
+
+        words = "another process has written to" if resume else "holds a run already"
+        with pytest.raises(RunError, match=words):
+            run(scene, tmp_path, resume=resume, make=slow)
+        assert (len(positions(tmp_path)), state(tmp_path)) == (5, "finished")
 
     def test_it_ends_with_its_block(self, tmp_path: Path) -> None:
         with FolderLock(tmp_path) as lock:

@@ -21,7 +21,7 @@ from viscoil.outputs.checkpoints import (
     thinned,
 )
 from viscoil.outputs.files import write_whole
-from viscoil.outputs.frames import FramesOutput, read_frame
+from viscoil.outputs.frames import FramesOutput, frame_number, read_frame
 from viscoil.outputs.png import PngError, decode_png, encode_png, read_png, write_png
 from viscoil.outputs.protocol import MaterialLook, Output, Snapshot
 from viscoil.outputs.run_folder import RunFolder
@@ -307,6 +307,19 @@ def fill(folder: RunFolder, frames: range) -> None:
     for number in frames:
         folder.frame(number).write_bytes(b"")
         folder.frame_picture(number).write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("frame_000012.npz", 12), ("frame_1234567.png", 1234567), ("frame_000000.vdb", 0),
+        ("frame_12.npz", None), ("frame_0000012.npz", None), ("frame_000012.tar.gz", None),
+        ("000012.npz", None), ("frame_000012", 12), ("frame_00001٢.npz", None),
+        ("frame_-00012.npz", None), (f"frame_{'9' * 5000}.npz", None), ("myframe_000012.npz", None),
+    ],
+)  # fmt: skip
+def test_only_our_names_are_frames(name, number):
+    assert frame_number(Path(name)) == number
 
 
 def test_cut_back_removes_later_frames(tmp_path):

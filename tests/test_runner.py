@@ -98,7 +98,7 @@ def test_a_run_ends_with_what_to_do_next(
     run(scene, out, make=make())
     assert capsys.readouterr().out.splitlines()[-1] == (
         f"next: viscoil mesh {out} (surfaces), viscoil render {out} (pictures), "
-        f"viscoil export {out} (other programs)"
+        f"viscoil export {out} --to usd (other programs)"
     )
     (out / "video.mp4").touch()
     run(scene, out, resume=True, make=make())

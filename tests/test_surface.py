@@ -312,12 +312,14 @@ def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:
     assert main(["mesh", str(run.path), "--quiet", "--processes", "1"]) == 0
     surfaces, renders = run.path / "surface", run.path / "render"
     renders.mkdir()
-    for name in ("frame_000000.png", "frame_000001.png", "render.json"):
+    for name in ("frame_000000.png", "frame_000001.png", ".frame_000001.part.png"):
         (renders / name).touch()
+    (renders / "render.json").write_text('{"settings": {}, "frames": {"0": {}, "1": {}}}')
+    (surfaces / ".frame_000001.part.ply").touch()
     folder = RunFolder(run.path)
     folder.cut_back(step=0, frame=0)
-    assert sorted(p.name for p in surfaces.glob("*.ply")) == ["frame_000000.ply"]
-    assert sorted(p.name for p in renders.glob("*.png")) == ["frame_000000.png"]
+    assert names(surfaces) == ["frame_000000.ply", "surface.json"]
+    assert names(renders) == ["frame_000000.png", "render.json"]
     folder.clear()
     assert not surfaces.exists() and not renders.exists()
 
@@ -337,6 +339,29 @@ def test_names_are_given_alike_to_both_commands(tmp_path: Path, given: list[str]
     assert main(["export", *usual, "--to", "npz", *names]) == 0
     with np.load(run.path / "export/npz/frame_000000.npz") as file:
         assert {"heat", "age"} < set(file.files) and "salt" not in file.files
+
+
+@pytest.mark.parametrize("record", ["", "[]", '{"frames": 3}', '{"frames": {"x": {}, "1": {}}}'])
+def test_what_the_records_do_not_name_stays(tmp_path: Path, record: str) -> None:
+    run = written(tmp_path / "run", {0: two_balls(), 1: two_balls(1), 2: two_balls(2)})
+    for folder, suffix in (("surface", ".ply"), ("render", ".png")):
+        (run.path / folder).mkdir()
+        (run.path / folder / f"{folder}.json").write_text(record)
+        for name in ("frame_000001", "frame_000002", "frame_2"):
+            (run.path / folder / f"{name}{suffix}").write_text("made elsewhere")
+    (run.path / "frames" / "frame_2.npz").write_text("mine")
+    folder_of_run = RunFolder(run.path)
+    folder_of_run.cut_back(step=0, frame=0)
+    folder_of_run.clear()
+    gone = {"frame_000001"} if '"1"' in record else set()
+    kept = {"frame_000001", "frame_000002", "frame_2"} - gone
+    assert names(run.path / "surface") == sorted(f"{name}.ply" for name in kept)
+    assert names(run.path / "render") == sorted(f"{name}.png" for name in kept)
+    assert names(run.path / "frames") == ["frame_2.npz"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_wrong_use_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

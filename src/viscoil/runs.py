@@ -59,8 +59,8 @@ class Run:
     @property
     def missing(self) -> tuple[int, ...]:
         """Frames between the first and the last that have no particle file."""
-        here = set(self.frames)
-        return tuple(n for n in range(self.frames[-1] + 1) if n not in here) if here else ()
+        here = self.frames
+        return tuple(sorted({*range(here[0], here[-1])}.difference(here))) if here else ()
 
     def absent(self, text: str | None = None) -> tuple[int, ...]:
         """Frames that `select` leaves out of what a user asks for, because they are missing."""

@@ -11,9 +11,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from viscoil.cli.app import app
     from viscoil.errors import SceneError, Stopped, ViscoilError
 
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         app(
-            sys.argv[1:] if arguments is None else arguments,
+            given,
             exit_on_error=False,
             print_error=False,
             result_action="return_value",
@@ -30,8 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _quiet_pipe()
     except KeyboardInterrupt:
-        return _fail("interrupted: --resume goes on from the last checkpoint, if any", code=130)
+        return _fail(_interrupted_text(given), code=130)
     return 0
+
+
+def _interrupted_text(arguments: Sequence[str]) -> str:
+    """What Ctrl-C leaves; runs have checkpoints, other commands write whole files or none."""
+    if "run" in arguments[:1]:
+        return "interrupted: --resume goes on from the last checkpoint, if any"
+    return (
+        "interrupted: finished files stay; give the command again, with --overwrite if it says so"
+    )
 
 
 def _usage_text(text: str) -> str:

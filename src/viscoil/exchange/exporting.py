@@ -8,8 +8,8 @@ from pathlib import Path
 from viscoil.exchange.format import Format
 from viscoil.exchange.live import cannot_hold, unheld, with_size
 from viscoil.exchange.registry import find_format
-from viscoil.folder_work import alone_in, stoppable
 from viscoil.outputs.export_folder import ExportFolder
+from viscoil.outputs.folder_work import alone_in, stoppable
 from viscoil.outputs.frames import frame_name
 from viscoil.parallel import each_frame
 from viscoil.runs import Run
@@ -61,7 +61,7 @@ def export(
     folder.check(overwrite)
     with stoppable("start the export again with --overwrite"), alone_in(folder.path):
         folder.clear()
-        folder.begin(run.scene, form.name, form.ties(run.scene))
+        folder.begin(run.scene, form.name, form.frame_files, form.ties(run.scene))
         work = partial(_write_frame, run, form, names, folder.path)
         each_frame(work, chosen, what=f"export {form.name}", processes=processes, quiet=quiet)
         opens = form.finish(folder.path, run.scene, folder.frames)

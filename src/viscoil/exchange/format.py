@@ -41,8 +41,13 @@ class Format(Protocol):
         """
         return self, ""
 
+    @property
+    def frame_files(self) -> Sequence[str]:
+        """Names of a frame's files with a * for its number, that of the particles first."""
+        return (f"frame_*{self.suffix}",)
+
     def ties(self, scene: Scene) -> Sequence[str]:
-        """Names, or patterns of names, of what is beside the frames when the export is finished."""
+        """Names of what is beside the frames when the export is finished."""
         return ()
 
     @abstractmethod

@@ -25,7 +25,7 @@ class ExportOutput:
         self.channels = tuple(channels)
         self._form = form
         self._scene = scene
-        self.folder.begin(scene, form.name, form.ties(scene))
+        self.folder.begin(scene, form.name, form.frame_files, form.ties(scene))
 
     def frame(self, snapshot: Snapshot) -> None:
         path = self.folder.path / frame_name(snapshot.frame, self._form.suffix)

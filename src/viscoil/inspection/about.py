@@ -10,6 +10,7 @@ from viscoil.outputs.frames import frame_name, is_whole, particle_count
 from viscoil.outputs.lock import is_locked
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import last_record
+from viscoil.running.choice import is_saved
 from viscoil.running.disk import folder_bytes
 from viscoil.runs import Run
 
@@ -120,8 +121,9 @@ def _made(path: Path) -> dict[str, int]:
 def _resume(run: Run, checkpoints: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Whether and from where the run can go on."""
     frames = [c["frame"] for c in checkpoints if c["frame"] is not None]
+    lost = not frames and is_saved(run.record)
     return {
-        "possible": not is_locked(run.path),
+        "possible": not is_locked(run.path) and not lost,
         "frame": frames[-1] if frames else 0,
         "lasts_until": run.scene.frames,
     }
@@ -131,7 +133,8 @@ def _next(run: Run) -> list[str]:
     """Commands that make sense now."""
     if not run.frames:
         return [f"viscoil run SCENE --out {run.path} --resume"]
-    commands = [f"viscoil {name} {run.path}" for name in ("mesh", "render", "export", "plot")]
+    commands = [f"viscoil {name} {run.path}" for name in ("mesh", "render", "plot")]
+    commands.insert(2, f"viscoil export {run.path} --to usd")
     if (run.path / "preview" / frame_name(run.frames[0], ".png")).exists():
         commands.append(f"viscoil video {run.path}")
     if state(run) not in ("running", "finished"):

@@ -85,7 +85,8 @@ def _origin(about: Mapping[str, Any]) -> str:
 def _resume(about: Mapping[str, Any]) -> str:
     place = about["resume"]
     if not place["possible"]:
-        return "not while a process writes to it"
+        running = about["state"] == "running"
+        return "not while a process writes to it" if running else "not without its checkpoints"
     if about["state"] == "finished":
         return "it is finished; --resume --until goes on to a later time or frame"
     start = f"from frame {place['frame']}" if about["checkpoints"] else "from the beginning"

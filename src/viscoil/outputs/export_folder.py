@@ -6,7 +6,8 @@ from pathlib import Path
 
 from viscoil.errors import RunError
 from viscoil.outputs.files import reporting, write_whole
-from viscoil.outputs.frames import frame_number
+from viscoil.outputs.frames import numbered
+from viscoil.outputs.lock import has_files
 from viscoil.scene import Scene
 
 RECORD = "export.json"
@@ -27,7 +28,8 @@ class ExportFolder:
     @property
     def frames(self) -> Sequence[int]:
         """The frames that have a file, ascending."""
-        return sorted({number for number, _ in self._frame_files()})
+        first = self._noted("frames")[:1]
+        return sorted({number for number, _ in self._frame_files(first)})
 
     def check(self, overwrite: bool) -> None:
         """Raises RunError if something is there that must not be written to."""
@@ -39,19 +41,23 @@ class ExportFolder:
                     f"{self.path} holds an export already: replace it with --overwrite, or give "
                     "another folder with --out"
                 )
-        elif self.path.is_dir() and any(self.path.iterdir()):
+        elif has_files(self.path):
             raise RunError(
                 f"{self.path} has files that are not of an export: give an empty or new folder "
                 "with --out"
             )
 
-    def begin(self, scene: Scene, format_name: str, ties: Sequence[str]) -> None:
+    def begin(
+        self, scene: Scene, format_name: str, frames: Sequence[str], ties: Sequence[str]
+    ) -> None:
         """Makes the folder, and notes in it what holds for all frames.
 
-        `ties` are names, or patterns of names, of files that tie frames together.
+        `frames` are patterns of the names of a frame's files, with a * for its number, the
+        particles first; `ties` are names of files that tie frames together.
         """
         record = {
             "format": format_name,
+            "frames": list(frames),
             "ties": list(ties),
             "scene": scene.name,
             "fps": scene.simulation.fps,
@@ -67,7 +73,8 @@ class ExportFolder:
     def cut_back(self, frame: int) -> None:
         """Removes the frames after this one, and then also what tied them to the others."""
         with reporting(self.path):
-            later = [path for number, path in self._frame_files() if number > frame]
+            files = self._frame_files(self._noted("frames"))
+            later = [path for number, path in files if number > frame]
             for path in [*later, *(self._ties() if later else ())]:
                 path.unlink()
 
@@ -76,22 +83,27 @@ class ExportFolder:
         with reporting(self.path):
             if not self.record.is_file():
                 return
-            for path in [*(path for _, path in self._frame_files()), *self._ties(), self.record]:
+            files = [path for _, path in self._frame_files(self._noted("frames"))]
+            for path in [*files, *self._ties(), self.record]:
                 path.unlink()
             if not any(self.path.iterdir()):
                 self.path.rmdir()
 
-    def _frame_files(self) -> Iterator[tuple[int, Path]]:
-        for path in sorted(self.path.glob("frame_*")):
-            number = frame_number(path)
-            if number is not None and path.is_file():
-                yield number, path
+    def _frame_files(self, patterns: Sequence[str]) -> Iterator[tuple[int, Path]]:
+        for pattern in patterns:
+            for path in sorted(self.path.glob(pattern)):
+                number = numbered(path, pattern)
+                if number is not None and path.is_file():
+                    yield number, path
 
     def _ties(self) -> list[Path]:
-        """What ties frames together, as export.json says; only files in the folder itself."""
+        """What ties frames together; only files in the folder itself."""
+        return [path for name in self._noted("ties") if (path := self.path / name).is_file()]
+
+    def _noted(self, key: str) -> list[str]:
+        """Names or patterns of names that export.json lists; none if it cannot be read."""
         try:
-            patterns = json.loads(self.record.read_bytes())["ties"]
-            names = [p for p in patterns if isinstance(p, str) and p and "/" not in p]
+            names = json.loads(self.record.read_bytes())[key]
+            return [n for n in names if isinstance(n, str) and n and not {"/", "\\"} & set(n)]
         except (OSError, ValueError, KeyError, TypeError):
             return []
-        return sorted({path for name in names for path in self.path.glob(name) if path.is_file()})

@@ -1,5 +1,6 @@
 """Particle files: one uncompressed .npz a frame, an array per channel."""
 
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,8 +22,19 @@ def frame_name(frame: int, suffix: str) -> str:
 
 def frame_number(path: Path) -> int | None:
     """The frame that a file is of; None if its name is none of ours."""
-    digits = path.stem.removeprefix("frame_")
-    return int(digits) if digits.isdecimal() else None
+    return numbered(path, f"frame_*{path.suffix}")
+
+
+def numbered(path: Path, pattern: str) -> int | None:
+    """The frame that a file is of, if its name is the pattern with the frame's number for the *.
+
+    Numbers are written as we write them, so frame_7.npz and frame_0000007.npz are somebody else's.
+    """
+    before, _, after = pattern.partition("*")
+    digits = path.name.removeprefix(before).removesuffix(after)
+    if not re.fullmatch("[0-9]{6,18}", digits):
+        return None
+    return int(digits) if path.name == f"{before}{int(digits):06d}{after}" else None
 
 
 def is_whole(path: Path) -> bool:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO
 
 from viscoil.errors import RunError
-from viscoil.outputs.files import reporting
+from viscoil.outputs.files import is_partial, reporting
 
 LOCK_NAME = ".lock"
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
@@ -24,6 +24,11 @@ class FolderLock:
         self.folder = folder
         self.path = folder / LOCK_NAME
         self._file: IO[bytes] | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether the folder is ours."""
+        return self._file is not None
 
     def take(self) -> None:
         """Makes the folder ours, or raises RunError if another process writes to it."""
@@ -58,21 +63,24 @@ class FolderLock:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process writes to the folder just now; it is left as it is."""
+    """Whether a process writes to the folder just now; it is left as it is.
+
+    Others may ask at the same time: a lock that is shared is taken for the moment, if one can be.
+    """
     try:
-        file = open(folder / LOCK_NAME, "rb+")  # noqa: SIM115
+        file = open(folder / LOCK_NAME, "rb")  # noqa: SIM115
     except OSError:
         return False
     with file:
         try:
-            _lock(file.fileno())
+            _lock(file.fileno(), shared=True)
         except OSError as error:
             return error.errno in TAKEN
     return False
 
 
-def _lock(handle: int) -> None:
-    """Locks an open file for this process alone; OSError if another has it."""
+def _lock(handle: int, shared: bool = False) -> None:
+    """Locks an open file, for this process alone or shared; OSError if another has it."""
     if os.name == "nt":
         import msvcrt
 
@@ -80,4 +88,11 @@ def _lock(handle: int) -> None:
     else:
         import fcntl
 
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+
+
+def has_files(folder: Path) -> bool:
+    """Whether there is anything in a folder but what work leaves that was ended as it began."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    return any(path.name != LOCK_NAME and not is_partial(path) for path in found)

@@ -14,8 +14,10 @@ video.mp4       the film of the pictures
 
 import json
 import platform
+import re
 import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,10 @@ class RunFolder:
         self.video = self.path / "video.mp4"
         self.surfaces = self.path / "surface"
         self.renders = self.path / "render"
+        self._made = {  # records of what commands made of frames, and how those files end
+            self.surfaces / "surface.json": ".ply",
+            self.renders / "render.json": ".png",
+        }
         self.checkpoints = CheckpointStore(self.path / "checkpoints", keep)
         with reporting(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -73,6 +79,9 @@ class RunFolder:
             "threads": threads,
             **more,
         }
+        self._write_record(record)
+
+    def _write_record(self, record: Mapping[str, Any]) -> None:
         with write_whole(self.run) as file:
             file.write(json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
 
@@ -88,6 +97,11 @@ class RunFolder:
         if not isinstance(record, Mapping):
             raise ResumeError(f"{self.run} is damaged: start the run anew")
         return dict(record)
+
+    def frame_numbers(self) -> list[int]:
+        """The frames that have a particle file, ascending."""
+        numbers = map(frame_number, self.frames.glob("frame_*.npz"))
+        return sorted(number for number in numbers if number is not None)
 
     def cut_back(self, step: int, frame: int) -> None:
         """Removes what came after a checkpoint, taken after `step` with `frame` the last frame.
@@ -108,20 +122,28 @@ class RunFolder:
         """Removes an earlier run; files that are not ours stay.
 
         So does run.json, until that of the new run takes its place: without one, the rest would be
-        taken for files of somebody else. Checkpoints go first, so that none outlives its frames.
+        taken for files of somebody else. It says first that there is nothing to go on from, in case
+        that this is cut short. Checkpoints go next, so that none outlives its frames.
         """
+        self._forget_state()
         self.checkpoints.cut_back(-1)
         for export in ExportFolder.all_in(self.exports):
             export.clear()
         with reporting(self.path):
-            records = (self.surfaces / "surface.json", self.renders / "render.json")
-            for path in (self.stats, self.picture, self.video, *records, *self._frame_files()):
+            frames = list(self._frame_files())  # while there is the record of those made
+            for path in (self.stats, self.picture, self.video, *frames, *self._made):
                 path.unlink(missing_ok=True)
             made = (self.frames, self.pictures, self.surfaces, self.renders, self.exports)
             for folder in (*made, *self._collider_folders(), self.colliders):
                 if folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
         self._sweep()
+
+    def _forget_state(self) -> None:
+        """Lets a resume start from the beginning, if run.json can be read."""
+        with suppress(ResumeError):
+            record = {**self.read_run(), "state": "running", "saved": False}
+            self._write_record(record)
 
     def free_bytes(self) -> int:
         """Room that is left on the folder's disk."""
@@ -131,15 +153,18 @@ class RunFolder:
     def _frame_files(self) -> Iterable[Path]:
         fields = ((folder, ".vdb") for folder in self._collider_folders())
         own = ((self.frames, ".npz"), (self.pictures, ".png"))
-        made = ((self.surfaces, ".ply"), (self.renders, ".png"))
-        for folder, suffix in (*own, *made, *fields):
+        for folder, suffix in (*own, *fields):
             yield from (
                 p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
             )
+        for record, suffix in self._made.items():
+            paths = (record.parent / frame_name(n, suffix) for n in _recorded(record))
+            yield from (path for path in paths if path.is_file())
 
     def _sweep(self) -> None:
         """Removes files that a process that was killed had begun."""
-        folders = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        own = (self.path, self.frames, self.pictures, self.checkpoints.folder)
+        folders = (*own, self.surfaces, self.renders)
         exports = (export.path for export in ExportFolder.all_in(self.exports))
         with reporting(self.path):
             for folder in (*folders, *self._collider_folders(), *exports):
@@ -149,6 +174,15 @@ class RunFolder:
 
     def _collider_folders(self) -> list[Path]:
         return sorted(self.colliders.glob("collider_*"))
+
+
+def _recorded(path: Path) -> list[int]:
+    """The frames that a record of files made of frames names; none if it cannot be read."""
+    try:
+        names = list(json.loads(path.read_bytes())["frames"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return sorted(int(n) for n in names if isinstance(n, str) and re.fullmatch("[0-9]{1,9}", n))
 
 
 def versions() -> dict[str, str]:

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.folder_work import alone_in, goes_on, stoppable
-from viscoil.frame_folder import FrameFolder
 from viscoil.looks import Look, fluid_size, material_look
 from viscoil.meshes import TriangleMesh
+from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
+from viscoil.outputs.frame_folder import FrameFolder
 from viscoil.outputs.png import write_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array

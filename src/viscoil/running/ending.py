@@ -5,6 +5,7 @@ from pathlib import Path
 
 from viscoil import progress
 from viscoil.outputs.run_folder import RunFolder
+from viscoil.outputs.stats import last_record
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,12 @@ class Summary:
     particles: int
     seconds: float
     """Wall time of this run, without what was done before a resume."""
+
+
+def standing(path: Path, frames: int) -> Summary:
+    """What a run that is left as it is amounts to, by its last step; `frames` is its last frame."""
+    last = last_record(RunFolder(path).stats) or {}
+    return Summary(path, frames, last.get("step", 0), last.get("particles", 0), 0.0)
 
 
 def final_line(name: str, summary: Summary) -> str:
@@ -40,5 +47,5 @@ def what_next(path: Path) -> str:
         return f"{here}next: viscoil info {path} (what is there), viscoil plot {path} (curves)"
     return (
         f"{here}next: viscoil mesh {path} (surfaces), viscoil render {path} (pictures), "
-        f"viscoil export {path} (other programs)"
+        f"viscoil export {path} --to usd (other programs)"
     )

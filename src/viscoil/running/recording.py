@@ -98,8 +98,15 @@ class Recorder:
         sync(self._folder.stats)  # a checkpoint must not last longer than the steps before it
         with reporting(store.path(simulation.steps)):
             simulation.save(store.path(simulation.steps))
+        self._note_saved()
         store.thin()
         self._saved_at, self._saved_frame = self._clock(), simulation.frame
+
+    def _note_saved(self) -> None:
+        """After the first checkpoint run.json says that there is one, so that a loss is noticed."""
+        if not self._past["saved"]:
+            self._past["saved"] = True
+            self.state("running")
 
     def close(self) -> None:
         """The run has ended; each output finishes, whatever befalls another."""

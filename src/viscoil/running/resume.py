@@ -1,21 +1,18 @@
 """Whether a folder may take a run, and from where a run in it can go on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from viscoil.errors import ResumeError, RunError, SceneError
-from viscoil.outputs.checkpoints import DamagedCheckpoint, read_metadata, step_number
-from viscoil.outputs.files import is_partial
-from viscoil.outputs.frames import broken_frames
-from viscoil.outputs.lock import LOCK_NAME
+from viscoil.outputs.checkpoints import step_number
+from viscoil.outputs.lock import has_files
 from viscoil.outputs.run_folder import RunFolder, versions
+from viscoil.running.choice import ANEW, choose
 from viscoil.running.differences import changes, misfit, sentence
 from viscoil.running.named_files import changed_files, fingerprints, same_files
 from viscoil.scene import Scene
-
-ANEW = "start anew with --overwrite or another --out"
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,8 @@ class Start:
     forced: Sequence[Mapping[str, Any]] = ()
     """Changes of the scene on the way: after which step, and of which keys."""
     notes: Sequence[str] = field(default_factory=list)
+    passed: bool = False
+    """Whether the run is beyond the asked end already, so that nothing is to be done."""
 
     @property
     def keep_settings(self) -> bool:
@@ -46,6 +45,7 @@ class Start:
             "scene_frames": self.own_frames,
             "files": dict(self.files),
             "forced": list(self.forced),
+            "saved": self.checkpoint is not None,
         }
 
 
@@ -69,7 +69,7 @@ def find_start(
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder} is a file: give another folder with --out")
     has_run = (folder / "run.json").is_file()
-    if not has_run and _has_files(folder):
+    if not has_run and has_files(folder):
         raise RunError(
             f"{folder} has files that are not of a run: give an empty or new folder with --out"
         )
@@ -89,12 +89,6 @@ def find_start(
     )
 
 
-def _has_files(folder: Path) -> bool:
-    """Whether there is anything but what a run leaves that was killed as it began."""
-    found = folder.iterdir() if folder.exists() else ()
-    return any(path.name != LOCK_NAME and not is_partial(path) for path in found)
-
-
 def _resumed(folder: RunFolder, scene: Scene, frames: int | None, force: bool) -> Start:
     record = folder.read_run()
     files = fingerprints(scene)
@@ -104,18 +98,21 @@ def _resumed(folder: RunFolder, scene: Scene, frames: int | None, force: bool) -
             f"the scene differs from the one in {folder.path}: {sentence(found)}; undo that, go on "
             f"with the change with --force, or {ANEW}"
         )
-    checkpoint, frame, notes = _choose(folder, scene, force)
-    forced = [*record.get("forced", [])]
     if found:
         _check_fit(folder, record, scene, found)
+    checkpoint, frame, notes = choose(folder, record, scene, force)
+    length = _length(record, scene, frames)
+    furthest = max([frame, *folder.frame_numbers()])
+    if length < furthest:
+        passed = f"the run is at frame {furthest} already, past {length}: nothing is removed"
+        whole = scene.with_frames(furthest)
+        return Start(whole, files, scene.frames, checkpoint, notes=[passed], passed=True)
+    forced = [*record.get("forced", [])]
+    if found:
         notes.append(f"the run goes on with changes: {sentence(found)}")
         step = step_number(checkpoint) if checkpoint else 0
         forced.append({"step": step, "changes": found})
     notes += _other_versions(record)
-    length = _length(record, scene, frames)
-    if length < frame:
-        notes.append(f"the run is at frame {frame} already, past {length}: nothing is removed")
-    length = max(length, frame)
     lasting = scene if length == scene.frames else scene.with_frames(length)
     return Start(lasting, files, scene.frames, checkpoint, forced, notes)
 
@@ -145,50 +142,6 @@ def _check_fit(
             f"the state in {folder.path} does not fit the changed scene ({sentence(found)}), "
             f"with --force or without: {reason}; undo the change, or {ANEW}"
         )
-
-
-def _choose(folder: RunFolder, scene: Scene, force: bool) -> tuple[Path | None, int, list[str]]:
-    """The checkpoint to go on from, its last frame, and what the user should know of the choice."""
-    notes: list[str] = []
-    whole = _whole(folder, notes)
-    newest = next(whole, None)
-    if newest is None:
-        return None, 0, notes
-    wanted = any(output.type == "frames" for output in scene.outputs)
-    broken = broken_frames(folder.frames, newest[1]) if wanted else []
-    if not broken:
-        return (*newest, notes)
-    earlier = [newest, *whole]
-    again = [] if force else [number for number in broken if number > earlier[-1][1]]
-    lost = [number for number in broken if number not in again]
-    if lost:
-        why = "and left out (--force)" if force else "and lost: no checkpoint is from before"
-        notes.append(f"{_listed(lost)} missing or damaged {why}")
-    if not again:
-        return (*newest, notes)
-    place = next(place for place in earlier if place[1] < again[0])
-    notes.append(
-        f"{_listed(again)} missing or damaged: the run goes back from frame {newest[1]} to the "
-        f"checkpoint at frame {place[1]} to do it again"
-    )
-    return (*place, notes)
-
-
-def _whole(folder: RunFolder, notes: list[str]) -> Iterator[tuple[Path, int]]:
-    """Checkpoints that can be read and their last frames, the newest first."""
-    for path in reversed(folder.checkpoints.all()):
-        try:
-            yield path, int(read_metadata(path)["frame"])
-        except DamagedCheckpoint:
-            notes.append(f"the checkpoint {path} is damaged, so the one before it is taken")
-        except (KeyError, TypeError, ValueError):
-            raise ResumeError(f"{path} was written by another version: {ANEW}") from None
-
-
-def _listed(frames: Sequence[int]) -> str:
-    """The frames, and the verb that goes with them."""
-    shown = ", ".join(map(str, frames[:5])) + (" and more" if len(frames) > 5 else "")
-    return f"frame {shown} is" if len(frames) == 1 else f"frames {shown} are"
 
 
 def _length(record: Mapping[str, Any], scene: Scene, frames: int | None) -> int:

@@ -5,19 +5,20 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from viscoil import progress
-from viscoil.errors import DivergedError, Stopped, ViscoilError
+from viscoil.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.outputs import check_outputs
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running import disk
-from viscoil.running.ending import Summary, final_line, what_next
+from viscoil.running.ending import Summary, final_line, standing, what_next
 from viscoil.running.recording import CheckpointPlan, Recorder
-from viscoil.running.resume import find_start
+from viscoil.running.resume import Start, find_start
 from viscoil.scene import Scene
 
 if TYPE_CHECKING:
@@ -97,32 +98,48 @@ def run(
     path = Path(out) if out is not None else Path("runs") / scene.name
     plan = checkpoints or CheckpointPlan()
     begin = time.monotonic()
+    find = partial(
+        find_start, path, scene, frames=frames, resume=resume, overwrite=overwrite, force=force
+    )
     with FolderLock(path) as lock:
         if (path / "run.json").is_file():
             lock.take()
-        start = find_start(
-            path, scene, frames=frames, resume=resume, overwrite=overwrite, force=force
-        )
+        start = find()
+        if start.passed:
+            _show([] if quiet else start.notes)
+            return _told(scene.name, standing(path, start.scene.frames), quiet)
         check_outputs(start.scene)
         simulation = (make or _make_simulation)(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
             keep_settings=start.keep_settings,
         )  # fmt: skip
         folder = RunFolder(path, plan.keep)
-        lock.take()
+        _take(lock, find, start)
         room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
-        notes = [*start.notes, *simulation.notes, *room]
-        _show([] if quiet else notes)
+        _show([] if quiet else [*start.notes, *simulation.notes, *room])
         _prepare(folder, simulation, overwrite)
         recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
-        display = progress.choose(simulation.frame, start.scene.frames, quiet)
-        with _closing(recorder, display), _stop_signals() as stopped:
-            _drive(simulation, start.scene.frames, recorder, display, stopped)
+        _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
-    print(final_line(scene.name, summary))
-    _show([] if quiet else [what_next(path)], "")
+    return _told(scene.name, summary, quiet)
+
+
+def _told(name: str, summary: Summary, quiet: bool) -> Summary:
+    print(final_line(name, summary))
+    _show([] if quiet else [what_next(summary.folder)], "")
     return summary
+
+
+def _take(lock: FolderLock, find: Callable[[], Start], start: Start) -> None:
+    """Makes the folder ours; a new one may have become another's while the simulation was made."""
+    if not lock.held:
+        lock.take()
+        if find() != start:
+            raise RunError(
+                f"another process has written to {lock.folder} just now: look what it left with "
+                f"viscoil info {lock.folder}, then give the command again"
+            )
 
 
 def _count(simulation: Simulation) -> int:
@@ -145,20 +162,27 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
     folder.cut_back(simulation.steps, simulation.frame)
 
 
+def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
+    display = progress.choose(simulation.frame, frames, quiet)
+    with _closing(recorder, display), _stop_signals() as stopped:
+        _drive(simulation, frames, recorder, display, stopped)
+
+
 @contextmanager
 def _closing(recorder: Recorder, display: progress.Progress) -> Iterator[None]:
     """Finish display and outputs at any end; what went wrong first is what is reported."""
     states = {Stopped: "stopped", KeyboardInterrupt: "stopped", DivergedError: "diverged"}
     try:
         yield
+        recorder.state("finished")  # before the film, whose failure does not undo the simulation
     except BaseException as error:
         display.close()
         with suppress(ViscoilError):
             recorder.state(states.get(type(error), "failed"))
+        with suppress(ViscoilError):  # also if a full disk did not take the state
             recorder.close()
         raise
     display.close()
-    recorder.state("finished")  # before the film, whose failure does not undo the simulation
     recorder.close()
 
 

@@ -27,7 +27,8 @@ STANDARD = (
 OPTIONAL = {"color": 3, "temperature": 1, "lifespan": 1}
 """Channels that exist if the scene uses them, and how many numbers they hold."""
 _NOT_CHANNELS = (
-    "alive", "time", "frame", "spacing", "size", "bodies", "metadata", "file", "allow_pickle",
+    "alive", "time", "frame", "spacing", "size", "bodies", "collider_pose", "metadata", "file",
+    "allow_pickle",
 )  # fmt: skip
 """Names under which files hold other things."""
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from viscoil.errors import MeshError, RunError
-from viscoil.folder_work import alone_in, goes_on, stoppable
-from viscoil.frame_folder import FrameFolder
 from viscoil.memory import SHARE_OF_MEMORY, available
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.files import read_bytes
 from viscoil.meshes.ply import read_ply
 from viscoil.outputs.files import reporting
+from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
+from viscoil.outputs.frame_folder import FrameFolder
 from viscoil.outputs.frames import particle_count
 from viscoil.parallel import cores, each_frame, process_count
 from viscoil.runs import Run

@@ -54,8 +54,12 @@ class UsdFormat(Format):
             return self, f"without surfaces, as {count} (viscoil mesh {run.path} makes them)"
         return replace(self, surfaces=folder.path), ""
 
+    @property
+    def frame_files(self) -> Sequence[str]:
+        return (*super().frame_files, "surface_*.usdc")
+
     def ties(self, scene: Scene) -> Sequence[str]:
-        return (*stage_files(scene), "surface_*.usdc")
+        return stage_files(scene)
 
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         """Writes a frame; velocities, ids and colours are there whenever the snapshot has them."""

@@ -13,6 +13,7 @@ from typing import Any
 from viscoil.errors import RunError
 from viscoil.outputs.files import reporting, write_whole
 from viscoil.outputs.frames import frame_name
+from viscoil.outputs.lock import has_files
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class FrameFolder:
         With `overwrite` that is nothing of `frames`, and if the settings are others nothing at all:
         then all files of the earlier settings go. Raises RunError for other settings without it.
         """
+        if has_files(self.path) and not (self.path / self.record_name).is_file():
+            raise RunError(
+                f"{self.path} has files that are no {self.what} of ours: give an empty or new "
+                "folder with --out"
+            )
         known = self.known()
         if known and self.record().get("settings") != json.loads(json.dumps(settings)):
             if not overwrite:
