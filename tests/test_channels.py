@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from viscoil.errors import SceneError
-from viscoil.outputs import create_outputs
 from viscoil.outputs.frames import OF_THE_FRAME, read_frame
 from viscoil.outputs.preview import Camera, render
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.particles import STANDARD_CHANNELS
+from viscoil.running.outputs import create_outputs
 from viscoil.scene import Scene
 from viscoil.scene.channels import _NOT_CHANNELS, STANDARD
 from viscoil.simulation import Simulation

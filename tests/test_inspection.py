@@ -297,7 +297,8 @@ class TestPlot:
         command = ("plot", folder, other, "--what", "density-error,step-size", "--out", out)
         assert f"of {folder}, {other}; open it" in told(capsys, *command)
         first = out.read_bytes()
-        told(capsys, *command)
+        assert "is there already" in refused(capsys, *command)
+        told(capsys, *command, "--overwrite")
         assert out.read_bytes() == first
         comments = [n.text.strip() for n in svg_comments(out)]
         assert {str(folder), str(other), "time [s]", "compression, relative (mean)"} <= {*comments}

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viscoil.outputs import create_outputs
 from viscoil.outputs.frames import FramesOutput
 from viscoil.outputs.png import read_png
 from viscoil.outputs.preview import Camera, render
@@ -23,6 +22,7 @@ from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import StatsOutput
 from viscoil.outputs.video import VideoOutput
+from viscoil.running.outputs import create_outputs
 from viscoil.scene import (
     BoxCollider,
     CapsuleCollider,

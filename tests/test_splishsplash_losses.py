@@ -140,3 +140,12 @@ def test_the_command(
     assert main(["import", "none.json", "--out", "b.toml"]) == 1
     assert "there is no file none.json" in capsys.readouterr().err
     assert not (tmp_path / "b.toml").exists()
+
+
+def test_a_scene_file_ends_in_toml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else the JSON file itself might be what is replaced."""
+    source = tmp_path / "a.json"
+    source.write_text("{}")
+    assert main(["import", str(source), "--out", str(source), "--overwrite"]) == 1
+    assert "is no name for a scene file: let it end in .toml" in capsys.readouterr().err
+    assert source.read_text() == "{}"

@@ -31,7 +31,7 @@ def export(
     to
         The format: npz, ply, bgeo, bhclassic, vtp, vdb, usd, or blender (USD and a script).
     frames
-        Which frames, such as 12, 10:50, ::5 or 0,10,20 (default: all).
+        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     channels
         What to write beside positions, such as velocity,id,temperature (default: all there is).
     out

@@ -38,6 +38,8 @@ def import_(
     from viscoil.scene.importers.splishsplash import import_scene
 
     target = out or Path(f"{scene.stem}.toml")
+    if target.suffix != ".toml":
+        raise SceneError(f"{target} is no name for a scene file: let it end in .toml")
     if target.exists() and not (check or overwrite):
         raise SceneError(f"{target} is there already: name another with --out, or add --overwrite")
     geometry = FileGeometry(target)

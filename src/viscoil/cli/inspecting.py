@@ -68,6 +68,7 @@ def plot(
     *runs: RunPaths,
     what: str | None = None,
     out: Path | None = None,
+    overwrite: Flag = False,
 ) -> None:
     """Plot figures of one run, or of several to compare them.
 
@@ -80,6 +81,8 @@ def plot(
         iterations (default: all).
     out
         File to write, .png, .svg or .pdf (default: plot.png, in the run folder if there is one run).
+    overwrite
+        Replace a file that is there already; without it only plot.png is.
     """
     from viscoil.errors import RunError
     from viscoil.inspection.curves import chosen, read_curves
@@ -91,8 +94,10 @@ def plot(
     path = out or (runs[0] / "plot.png" if len(runs) == 1 else Path("plot.png"))
     curves = read_curves(runs, quantities)
     check_path(path)
+    if out is not None and out.exists() and not overwrite:
+        raise RunError(f"{out} is there already: name another with --out, or add --overwrite")
     draw(curves, quantities, path)
     print(
         f"{path}: {', '.join(quantities)} of {', '.join(run.name for run in curves)}; open it, "
-        "give several runs to compare them, or choose with --what"
+        f"{'' if len(runs) > 1 else 'give several runs to compare them, '}or choose with --what"
     )

@@ -41,7 +41,7 @@ def render(
     run
         The folder that `viscoil run` wrote, such as runs/honey.
     frames
-        Which frames, such as 12, 10:50, ::5, 0,10,20 or -1 (default: all).
+        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     draft
         Take 4 samples a pixel instead of 64: seconds instead of a minute.
     samples

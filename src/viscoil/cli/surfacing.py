@@ -38,7 +38,7 @@ def mesh(
     run
         The folder that `viscoil run` wrote, such as runs/honey.
     frames
-        Which frames, such as 12, 10:50, ::5, 0,10,20 or -1 (default: all).
+        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     out
         Folder to write to (default: RUN/surface).
     smoothing

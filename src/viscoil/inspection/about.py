@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from viscoil.errors import ResumeError, RunError
@@ -131,12 +132,14 @@ def _resume(run: Run, checkpoints: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _next(run: Run) -> list[str]:
     """Commands that make sense now."""
+    path = quote(str(run.path))
     if not run.frames:
-        return [f"viscoil run SCENE --out {run.path} --resume"]
-    commands = [f"viscoil {name} {run.path}" for name in ("mesh", "render", "plot")]
-    commands.insert(2, f"viscoil export {run.path} --to usd")
+        return [f"viscoil run SCENE --out {path} --resume"]
+    commands = [f"viscoil {name} {path}" for name in ("mesh", "render", "plot")]
+    commands.insert(2, f"viscoil export {path} --to usd")
     if (run.path / "preview" / frame_name(run.frames[0], ".png")).exists():
-        commands.append(f"viscoil video {run.path}")
+        again = " --overwrite" if (run.path / "video.mp4").exists() else ""
+        commands.append(f"viscoil video {path}{again}")
     if state(run) not in ("running", "finished"):
-        commands.insert(0, f"viscoil run SCENE --out {run.path} --resume")
+        commands.insert(0, f"viscoil run SCENE --out {path} --resume")
     return commands

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from viscoil import progress
 from viscoil.outputs.run_folder import RunFolder
@@ -28,15 +29,16 @@ def standing(path: Path, frames: int) -> Summary:
 
 def final_line(name: str, summary: Summary) -> str:
     """The figures of a run in one line."""
+    work = progress.clock_text(summary.seconds)
     return (
-        f"{name}: {summary.frames} frames, {summary.steps} steps, {summary.particles} particles, "
-        f"{progress.clock_text(summary.seconds)} of work, in {summary.folder}"
+        f"{name}: {progress.counted(summary.frames, 'frame')}, {summary.steps} steps, "
+        f"{summary.particles} particles, {work} of work, in {summary.folder}"
     )
 
 
 def what_next(path: Path) -> str:
     """Where the results of a run are, and which commands go on from there."""
-    folder = RunFolder(path)
+    folder, given = RunFolder(path), quote(str(path))
     places = [
         f"{what} {where}"
         for what, where in (("the film", folder.video), ("the latest picture", folder.picture))
@@ -44,8 +46,8 @@ def what_next(path: Path) -> str:
     ]
     here = f"see {' and '.join(places)}; " if places else ""
     if not folder.frames.is_dir():
-        return f"{here}next: viscoil info {path} (what is there), viscoil plot {path} (curves)"
+        return f"{here}next: viscoil info {given} (what is there), viscoil plot {given} (curves)"
     return (
-        f"{here}next: viscoil mesh {path} (surfaces), viscoil render {path} (pictures), "
-        f"viscoil export {path} --to usd (other programs)"
+        f"{here}next: viscoil mesh {given} (surfaces), viscoil render {given} (pictures), "
+        f"viscoil export {given} --to usd (other programs)"
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from viscoil.outputs import create_outputs
 from viscoil.outputs.checkpoints import KEEP
 from viscoil.outputs.files import reporting, sync
 from viscoil.outputs.run_folder import RunFolder
+from viscoil.running.outputs import create_outputs
 from viscoil.running.resume import Start
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from viscoil import progress
 from viscoil.errors import DivergedError, RunError, Stopped, ViscoilError
-from viscoil.outputs import check_outputs
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running import disk
 from viscoil.running.ending import Summary, final_line, standing, what_next
+from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
 from viscoil.scene import Scene
