@@ -32,6 +32,7 @@ TIES = {
     "vtp": ("particles.pvd",),
     "usd": STAGE,
     "blender": (*STAGE, "shot_blender.py"),
+    "alembic": ("shot.abc",),
 }
 
 
@@ -130,7 +131,7 @@ def test_every_format_of_the_scene_is_there() -> None:
     ("options", "sentence"),
     [
         (["--to", "vtpp"], "'vtpp' is no known format: did you mean \"vtp\"?"),
-        (["--to", "xml"], "'xml' is no known format: use one of bgeo, bhclassic, blender, npz"),
+        (["--to", "xml"], "'xml' is no known format: use one of alembic, bgeo, bhclassic, blender"),
         (
             ["--to", "ply", "--channels", "velosity"],
             "no channel 'velosity': did you mean 'velocity'?",

@@ -29,7 +29,7 @@ def export(
     run
         The folder of the run, such as runs/honey.
     to
-        The format: npz, ply, bgeo, bhclassic, vtp, vdb, usd, or blender (USD and a script).
+        The format: npz, ply, bgeo, bhclassic, vtp, vdb, usd, alembic, or blender (USD and a script).
     frames
         Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     channels

@@ -14,6 +14,7 @@ FORMATS = {
     "vtp": "viscoil.exchange.vtp:VtpFormat",
     "vdb": "viscoil.exchange.volumes:VdbFormat",
     "usd": "viscoil.exchange.usd.format:UsdFormat",
+    "alembic": "viscoil.exchange.alembic:AlembicFormat",
     "blender": "viscoil.exchange.blender:BlenderFormat",
 }
 """Where each format is, as module and class; a new one is one line here (and one word in the

@@ -161,13 +161,16 @@ WITH_CHANNELS = ("frames", "export")  # types of outputs that hold particles
 DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 
 
+ExportFormat = Literal["npz", "ply", "bgeo", "bhclassic", "vtp", "vdb", "usd", "alembic", "blender"]
+
+
 class OutputSpec(Model):
     """One [[outputs]] table; statistics, run.json and checkpoints are always written."""
 
     type: Literal["frames", "preview", "video", "colliders", "export"]
     """Particle files, a picture per frame, a film of those pictures, the distance and velocity
     fields of mesh colliders as .vdb, or particles in another program's format."""
-    format: Literal["npz", "ply", "bgeo", "bhclassic", "vtp", "vdb", "usd", "blender"] | None = None
+    format: ExportFormat | None = None
     """The format of an export (type "export" only), which goes to the run's folder export/FORMAT."""
     channels: tuple[str, ...] = DEFAULT_CHANNELS
     """What a particle file or an export holds (types "frames" and "export" only): any channels that
