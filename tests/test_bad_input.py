@@ -150,7 +150,7 @@ def test_fluid_inside_a_collider_is_left_out_and_said(scene: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = ran.stdout.splitlines()
     assert lines[0] == note
-    assert lines[-2].startswith("drop: 1 frames, ") and " 100 particles" in lines[-2]
+    assert lines[-2].startswith("drop: 1 frame, ") and " 100 particles" in lines[-2]
 
 
 def test_all_fluid_inside_colliders(scene: Path) -> None:
