@@ -48,11 +48,13 @@ def constrain_velocities(
                 predicted = x + scale.dt * u
                 before = u
                 slot = -1
-                # Velocities of held particles show what load they bear, not where they would get.
+                # Under stress, velocities of held particles show their load, not where they would get.
+                farthest = 1e30
+                if through_stress == 1:
+                    farthest = contacts.spacing[c]
                 at, _safe = wall_ahead(
-                    walls.colliders, k, scale.dt, contacts.spacing[c], contacts.spacing[c], x,
-                    predicted,
-                )  # fmt: skip
+                    walls.colliders, k, scale.dt, contacts.spacing[c], farthest, x, predicted
+                )
                 if qd.static(coupled):
                     slot = walls.bodies.slot[k]
                     if is_dynamic(walls.bodies, slot):

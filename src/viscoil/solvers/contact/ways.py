@@ -85,7 +85,7 @@ def wall_ahead(
     A particle that was outside and ends inside, or beyond, is held by the side it came from: the
     nearest side may be the far one of a thin plate. Its way is seen from the collider, which
     may itself have run over the particle. It is followed for `farthest` (m); what lies beyond counts
-    as if the wall that is near there were flat.
+    as if the wall that is near there were flat. 1e30 is for ways that are truly gone.
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
@@ -104,7 +104,7 @@ def wall_ahead(
     n = vec3(origin[0], origin[1], origin[2])
     into = n.dot(way)
     touches = origin[3] > 0.0 and origin[3] < 0.6 * spacing
-    if touches and into < 0.0 and way.norm() > 0.5 * spacing:
+    if farthest < 1e29 and touches and into < 0.0 and way.norm() > 0.5 * spacing:
         at = vec4(n[0], n[1], n[2], origin[3] + into)
     return at, safe
 
