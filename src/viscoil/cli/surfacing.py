@@ -1,6 +1,7 @@
 """The command that turns particles into surfaces."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -65,7 +66,11 @@ def mesh(
         opened, chosen, settings, out=out, processes=processes, overwrite=overwrite, quiet=quiet
     )
     print(summary(folder.path, made, kept))
-    print(f"Next: viscoil render {run}" if out is None else "Next: open them in Blender or Houdini")
+    print(
+        f"Next: viscoil render {quote(str(run))}"
+        if out is None
+        else "Next: open them in Blender or Houdini"
+    )
 
 
 def summary(folder: Path, made: "Sequence[FrameSurface]", kept: int) -> str:

@@ -49,11 +49,8 @@ def constrain_velocities(
                 before = u
                 slot = -1
                 # Under stress, velocities of held particles show their load, not where they would get.
-                farthest = 1e30
-                if through_stress == 1:
-                    farthest = contacts.spacing[c]
                 at, _safe = wall_ahead(
-                    walls.colliders, k, scale.dt, contacts.spacing[c], farthest, x, predicted
+                    walls.colliders, k, scale.dt, contacts.spacing[c], through_stress, x, predicted
                 )
                 if qd.static(coupled):
                     slot = walls.bodies.slot[k]
@@ -126,7 +123,7 @@ def push_out(
         # the same one: a second round has the last word, so that nothing leaks.
         for visit in range(2 * walls.count):
             k = visit % walls.count
-            at, safe = wall_ahead(walls.colliders, k, scale.dt, contacts.spacing[c], 1e30, x, out)
+            at, safe = wall_ahead(walls.colliders, k, scale.dt, contacts.spacing[c], 0, x, out)
             before = out - shifted
             slot = -1
             moves = False

@@ -75,7 +75,7 @@ def wall_ahead(
     k: qd.i32,
     dt: qd.f32,
     spacing: qd.f32,
-    farthest: qd.f32,
+    is_load: qd.i32,
     start: vec3,
     end: vec3,
 ):
@@ -84,12 +84,15 @@ def wall_ahead(
     Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
     A particle that was outside and ends inside, or beyond, is held by the side it came from: the
     nearest side may be the far one of a thin plate. Its way is seen from the collider, which
-    may itself have run over the particle. It is followed for `farthest` (m); what lies beyond counts
-    as if the wall that is near there were flat. 1e30 is for ways that are truly gone.
+    may itself have run over the particle. A way that `is_load` (1) shows what a
+    held particle bears: it is followed for a spacing, and what lies beyond counts as if the wall
+    that is near there were flat.
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
-    seen = qd.min(farthest / qd.max(way.norm(), 1e-20), 1.0) * way
+    seen = way
+    if is_load == 1:
+        seen = qd.min(spacing / qd.max(way.norm(), 1e-20), 1.0) * way
     origin, at, outside, share = follow(colliders, k, 0.05 * spacing, begin, begin + seen)
     safe = end
     if share <= 1.0:
@@ -104,7 +107,7 @@ def wall_ahead(
     n = vec3(origin[0], origin[1], origin[2])
     into = n.dot(way)
     touches = origin[3] > 0.0 and origin[3] < 0.6 * spacing
-    if farthest < 1e29 and touches and into < 0.0 and way.norm() > 0.5 * spacing:
+    if is_load == 1 and touches and into < 0.0 and way.norm() > 0.5 * spacing:
         at = vec4(n[0], n[1], n[2], origin[3] + into)
     return at, safe
 
