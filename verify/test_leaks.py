@@ -4,83 +4,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bowl_rigs import ShakenBowl
 from figures import picture, report
 
 from viscoil import Scene, Simulation
 from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.builtin import builtin
-
-RADIUS = 0.5  # m, of the bowl
-
-
-def covered_bowl() -> TriangleMesh:
-    """The bowl of zero thickness with a flat lid of zero thickness, so that nothing may leave it."""
-    bowl = builtin("bowl")
-    height = bowl.vertices[:, 1].max()
-    rim = np.flatnonzero(np.abs(bowl.vertices[:, 1] - height) < 1e-9)
-    rim = rim[np.argsort(np.arctan2(bowl.vertices[rim, 2], bowl.vertices[rim, 0]))]
-    middle = len(bowl.vertices)
-    lid = [(middle, a, b) for a, b in zip(rim, np.roll(rim, -1), strict=True)]
-    return TriangleMesh(
-        np.vstack([bowl.vertices, [[0.0, height, 0.0]]]),
-        np.vstack([bowl.faces, lid]).astype(np.int32),
-        {},
-    )
-
-
-def shaken(file: Path, spacing: float, seconds: float) -> Scene:
-    """To and fro at 3 m/s with sudden turns, and a step up and down every other time."""
-    turns = int(seconds / 0.2) + 1
-    keys = [{"time": 0.1, "translation": [0.0, 0.0, 0.0]}]
-    keys += [
-        {"time": 0.1 + 0.2 * k, "translation": [0.3 * (-1) ** k, 0.1 * (k // 2 % 2), 0.0]}
-        for k in range(1, turns + 1)
-    ]
-    collider = {"shape": "mesh", "file": str(file), "mode": "shell", "contact": "slip"}
-    fluid = {"shape": "cylinder", "center": (0, 0.24, 0), "radius": 0.5, "height": 0.46}
-    # a fixed step, so long that jets move several spacings in it: harder, and quicker
-    step = 1.0 / 400.0
-    settings = {"spacing": spacing, "duration": seconds, "name": "bowl", "time_step": step}
-    return Scene.model_validate(
-        {
-            "simulation": settings,
-            "materials": {"liquid": {"density": 1000.0, "viscosity": 0.0}},
-            "fluids": [{"material": "liquid", "relax": True, **fluid}],
-            "colliders": [{**collider, "motion": keys}],
-        }
-    )
 
 
 @pytest.mark.slow
-def test_a_shaken_bowl_keeps_every_particle(tmp_path: Path) -> None:
-    write_mesh(tmp_path / "bowl.ply", covered_bowl())
-    scene = shaken(tmp_path / "bowl.ply", 0.0163, 5.0)
-    simulation = Simulation(scene)
-    # what the cylinder has outside of the bowl is not part of the filling
-    p = simulation.particles["position"].astype(float)
-    simulation.particles.alive.from_numpy(
-        np.pad(
-            (np.linalg.norm(p - (0, RADIUS, 0), axis=1) < RADIUS).astype(np.int32),
-            (0, simulation.particles.capacity - len(p)),
-            constant_values=1,
-        )
-    )
-    deepest, outside, steps = -np.inf, 0, 0
-    while simulation.time < 5.0 - 1e-9:
-        simulation.step()
-        steps += 1
-        pose = simulation._colliders.pose(0, simulation.time)
-        p = pose.to_body(simulation.particles["position"].astype(float))
-        beyond = np.maximum(np.linalg.norm(p - (0, RADIUS, 0), axis=1) - RADIUS, p[:, 1] - RADIUS)
-        deepest = max(deepest, float(beyond.max()))
-        outside = max(outside, int((beyond > 0.0).sum()))
-    picture("shaken-bowl", scene, simulation.snapshot())
-    report("shaken bowl: particles", simulation.particles.count, "50 000")
-    report("shaken bowl: particles outside at any of its steps", outside, "0")
-    report("shaken bowl: nearest to the middle of the shell, m", -deepest, "more than 0")
-    report("shaken bowl: steps", steps, "printed")
+@pytest.mark.parametrize(
+    ("viscosity", "contact"), [(0.0, "slip"), (1000.0, "sticky")], ids=["water", "tar"]
+)
+def test_a_shaken_bowl_keeps_every_particle(viscosity: float, contact: str, tmp_path: Path) -> None:
+    bowl = ShakenBowl.filled(tmp_path, 0.0163, 5.0, viscosity, contact)
+    bowl.shake()
+    simulation = bowl.simulation
+    name = f"bowl shaken at 3 m/s for 5 s, {viscosity:g} Pa s"
+    picture(f"shaken-bowl-{viscosity:g}", simulation.scene, simulation.snapshot())
+    report(f"{name}: particles", simulation.particles.count, "50 000")
+    report(f"{name}: steps", simulation.steps, "printed")
+    report(f"{name}: most particles outside after any step", bowl.outside, "0")
+    report(f"{name}: nearest to the middle of the shell, m", bowl.nearest, "more than 0")
     assert simulation.particles.count >= 50_000
-    assert outside == 0
+    assert bowl.outside == 0
 
 
 @pytest.mark.slow

@@ -121,6 +121,7 @@ class DCPBD:
         self._add_surface_tension(c)
         with self.clock("velocity projection"):
             velocity = self._velocities(c)
+            c.boundary.rein_in(c.n, c.scale, c.fluid, c.unknowns.velocity)
         with self.clock("position projection"):
             position, error = self._project_positions(c, materials.any_active)
         with self.clock("conformation"):

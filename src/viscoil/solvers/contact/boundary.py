@@ -12,7 +12,7 @@ from viscoil.compute import scalars
 from viscoil.emitters.nozzles import EmitterFrame
 from viscoil.reductions import block_count, exclusive_scan
 from viscoil.solvers.contact.response import constrain_velocities
-from viscoil.solvers.contact.search import collect, find_shields, mark
+from viscoil.solvers.contact.search import collect, find_shields, mark, rein_in
 from viscoil.solvers.contact.walls import Walls, make_contacts, make_nozzles
 from viscoil.solvers.tables import Scale
 from viscoil.solvers.workspace import Fluid
@@ -75,3 +75,8 @@ class Boundary:
             velocity,
         )  # fmt: skip
         return int(changed) > 0
+
+    def rein_in(self, n: int, scale: Scale, fluid: Fluid, velocity: Any) -> None:
+        """Particles that are in no contact stay in none, however forces and stresses drive them."""
+        if self.walls.count:
+            rein_in(n, scale, self.walls, fluid, velocity)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""Which particles may touch a wall in a step, or are driven by a nozzle."""
+"""Which particles may touch a wall in a step, or are driven by a nozzle; the others cannot."""
 
 import quadrants as qd
 
@@ -36,6 +36,26 @@ def mark(
             if distance_and_normal(walls.colliders, k, begin)[3] < reach:
                 near = True
         marks[i] = qd.cast(near, qd.i32)
+
+
+@qd.kernel(fastcache=True)
+def rein_in(n: qd.i32, scale: Scale, walls: Walls, fluid: Fluid, velocity: Vec3s):
+    """Bounds u of particles without a contact so that they meet no wall, whatever drives them.
+
+    `mark` went by the velocities at the start of the step, and found these a support away from the
+    walls. Forces and stresses came later, and nothing else would stop a particle that they throw.
+    Positions may still move by a spacing (`trusted`), and half of one is where particles rest.
+    """
+    for i in range(n):
+        if fluid.wall[i] < 0:
+            x = fluid.position[i]
+            for k in range(walls.count):
+                begin = carried(walls.colliders, k, scale.dt, x)
+                way = x + scale.dt * velocity[i] - begin
+                room = distance_and_normal(walls.colliders, k, begin)[3]
+                room = qd.max(room - 1.5 * spacing_of(scale, fluid, i), 0.0)
+                if way.norm() > room:
+                    velocity[i] = (begin + room / way.norm() * way - x) / scale.dt
 
 
 @qd.kernel(fastcache=True)
