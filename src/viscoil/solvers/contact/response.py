@@ -26,72 +26,97 @@ def constrain_velocities(
 ) -> qd.i32:
     """Clamps u so that x⁰ + Δt u stays outside, and notes what freedom is left.
 
-    Returns for how many particles that changed. Impulses are noted in N s.
-
-    Shielded particles are left to the stress: the layers below stop them. Holding them too would
-    ask the fluid to be flattened and to keep its shape at once.
+    Returns for how many particles that changed.
     """
     changed = 0
     for c in range(count):
         i = contacts.particle[c]
-        u = velocity[i]
-        mode = qd.cast(Mode.FREE, qd.i32)
-        push = 0.0
-        holder = -1
-        if contacts.nozzle[c] >= 0:
-            e = contacts.nozzle[c]
-            u = walls.nozzles.speed[e] * walls.nozzles.direction[e]
-            mode = Mode.FIXED
+        e = contacts.nozzle[c]
+        before = contacts.mode[c]
+        contacts.mode[c] = Mode.FREE
+        contacts.push[c] = 0.0
+        if qd.static(coupled):
+            contacts.holder[c] = -1
+        if e >= 0:
+            velocity[i] = walls.nozzles.speed[e] * walls.nozzles.direction[e]
+            contacts.mode[c] = Mode.FIXED
         else:
             for k in range(walls.count):
-                x = fluid.position[i]
-                predicted = x + scale.dt * u
-                before = u
-                slot = -1
-                # Under stress, velocities of held particles show their load, not where they would get.
-                at, _safe = wall_ahead(
-                    walls.colliders, k, scale.dt, contacts.spacing[c], through_stress, x, predicted
+                velocity[i] = clamped(
+                    coupled, through_stress, c, k, velocity[i], scale, walls, contacts, fluid
                 )
-                if qd.static(coupled):
-                    slot = walls.bodies.slot[k]
-                    if is_dynamic(walls.bodies, slot):
-                        at = body_ahead(c, slot, scale, walls, contacts, x, predicted)
-                gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
-                if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
-                    n = vec3(at[0], at[1], at[2])
-                    if -gap > push:
-                        push = -gap
-                        contacts.normal[c] = n
-                        holder = slot
-                    u -= gap / scale.dt * n
-                    slip = u - surface_velocity(walls.colliders, k, predicted)
-                    if qd.static(coupled):
-                        if is_dynamic(walls.bodies, slot):
-                            slip = u - body_velocity(walls.bodies, slot, x)
-                    slip -= slip.dot(n) * n
-                    kind = walls.colliders.contact[k]
-                    friction = contacts.friction[c] * surface_friction(
-                        walls.colliders, k, predicted
-                    )
-                    grip = friction * (-gap / scale.dt)
-                    if kind == Contact.STICKY or (kind == Contact.FRICTION and slip.norm() <= grip):
-                        u -= slip
-                        mode = Mode.FIXED
-                        holder = slot
-                    else:
-                        if kind == Contact.FRICTION:
-                            u -= grip / slip.norm() * slip
-                        mode = qd.max(mode, qd.cast(Mode.SLIDING, qd.i32))
-                    if qd.static(coupled):
-                        note_impulse(c, slot, walls, contacts, (u - before) / fluid.inverse_mass[i])
-        velocity[i] = u
-        if qd.static(coupled):
-            contacts.holder[c] = holder
-        if contacts.mode[c] != mode:
+        if contacts.mode[c] != before:
             changed += 1
-        contacts.mode[c] = mode
-        contacts.push[c] = push
     return changed
+
+
+@qd.func
+def clamped(
+    coupled: qd.template(),
+    through_stress: qd.i32,
+    c: qd.i32,
+    k: qd.i32,
+    u: vec3,
+    scale: Scale,
+    walls: Walls,
+    contacts: Contacts,
+    fluid: Fluid,
+) -> vec3:
+    """u of the particle with contact c, such that it does not enter collider k.
+
+    Impulses are noted in N s. Shielded particles are left to the stress: the layers below stop
+    them. Holding them too would ask the fluid to be flattened and to keep its shape at once.
+    """
+    i = contacts.particle[c]
+    x = fluid.position[i]
+    predicted = x + scale.dt * u
+    slot = -1
+    moves = False
+    # Under stress, velocities of held particles show their load, not where they would get.
+    at, _safe = wall_ahead(
+        walls.colliders, k, scale.dt, contacts.spacing[c], through_stress, x, predicted
+    )
+    if qd.static(coupled):
+        slot = walls.bodies.slot[k]
+        moves = is_dynamic(walls.bodies, slot)
+        if moves:
+            at = body_ahead(c, slot, scale, walls, contacts, x, predicted)
+    gap = at[3] - resting_distance(contacts.spacing[c], contacts.height[c])
+    held = u
+    if gap < 0.0 and (contacts.shielded[c] == 0 or through_stress == 0):
+        n = vec3(at[0], at[1], at[2])
+        held -= gap / scale.dt * n
+        surface = surface_velocity(walls.colliders, k, predicted)
+        if qd.static(coupled):
+            if moves:
+                surface = body_velocity(walls.bodies, slot, x)
+        slip = held - surface
+        slip -= slip.dot(n) * n
+        friction = contacts.friction[c] * surface_friction(walls.colliders, k, predicted)
+        grip = friction * (-gap / scale.dt)
+        lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip, grip)
+        held -= lost * slip
+        mode = Mode.FIXED if lost == 1.0 else Mode.SLIDING
+        if qd.static(coupled):
+            if -gap > contacts.push[c] or mode == Mode.FIXED:
+                contacts.holder[c] = slot
+            note_impulse(c, slot, walls, contacts, (held - u) / fluid.inverse_mass[i])
+        if -gap > contacts.push[c]:
+            contacts.push[c] = -gap
+            contacts.normal[c] = n
+        contacts.mode[c] = qd.max(contacts.mode[c], mode)
+    return held
+
+
+@qd.func
+def share_of_slip_lost(kind: qd.i32, slip: qd.f32, holds: qd.f32, brakes: qd.f32) -> qd.f32:
+    """How much of a slip along a wall contact takes away: all of what friction can hold."""
+    lost = 0.0
+    if kind == Contact.STICKY or (kind == Contact.FRICTION and slip <= holds):
+        lost = 1.0
+    elif kind == Contact.FRICTION:
+        lost = qd.min(1.0, brakes / slip)
+    return lost
 
 
 @qd.func
@@ -160,15 +185,9 @@ def push_out(
                 slip -= slip.dot(n) * n
                 if qd.static(coupled):
                     slip *= take
-                if kind == Contact.STICKY:
-                    out -= slip
-                elif kind == Contact.FRICTION:
-                    length = slip.norm()
-                    friction = contacts.friction[c] * surface_friction(walls.colliders, k, out)
-                    if length <= friction * contacts.push[c]:
-                        out -= slip
-                    else:
-                        out -= qd.min(1.0, friction * depth / length) * slip
+                friction = contacts.friction[c] * surface_friction(walls.colliders, k, out)
+                holds, brakes = friction * contacts.push[c], friction * depth
+                out -= share_of_slip_lost(kind, slip.norm(), holds, brakes) * slip
                 if qd.static(coupled):
                     given = (out - shifted - before) / fluid.inverse_mass[i]
                     note_impulse(c, slot, walls, contacts, given)
