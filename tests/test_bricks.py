@@ -129,6 +129,24 @@ def box(low: Float, high: Float) -> TriangleMesh:
     return TriangleMesh(low + corners * (high - low), np.array(faces, dtype=np.int32), {})
 
 
+def test_a_face_that_is_hidden_in_part_is_no_wall_where_it_is_hidden() -> None:
+    """Two crossing bars as a container: in the plane of one's side, within the other, is free space.
+
+    The nearest wall is where the bars meet. Sides of a bar are two triangles each, hidden in part.
+    """
+    upright = box(np.array([-0.5, -1.0, -0.5]), np.array([0.5, 1.0, 0.5]))
+    level = box(np.array([-1.0, -0.5, -0.4]), np.array([1.0, 0.5, 0.4]))
+    vertices = np.concatenate([upright.vertices, level.vertices])
+    faces = np.concatenate([upright.faces, level.faces + len(upright.vertices)])
+    cell = 1.0 / 32.0
+    field = build(vertices, faces, Request(cell=cell, band=0.6, mode="container"))
+    y, z = np.random.default_rng(2).uniform(-1.0, 1.0, (2, 4000)) * [[0.5], [0.4]]
+    exact = np.minimum(0.5 - np.abs(y), 0.4 - np.abs(z))
+    for x in (-0.5, 0.5):
+        found = field.sample(np.stack([np.full_like(y, x), y, z], axis=1))
+        np.testing.assert_allclose(found, exact, atol=0.5 * cell)
+
+
 def test_memory_grows_with_the_surface_and_not_with_the_volume() -> None:
     mesh = builtin("two-spheres")
     small, large = (field_of(mesh.vertices, mesh.faces, "solid", n) for n in (64, 128))

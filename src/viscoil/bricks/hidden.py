@@ -8,8 +8,10 @@ from viscoil.bricks.layout import Layout
 from viscoil.bricks.winding import Winding
 
 LARGE = 4.0  # cells: longer triangles are looked at in parts
+FINE = 0.4  # cells: parts of triangles that are hidden only in part
 ASIDE = 1.0  # cells from a face, where corners are looked at first
 CLOSE = 0.02  # cells from a face, where the winding number decides
+PROBES = 4  # of a triangle: its middle and its corners
 
 
 def without_hidden(
@@ -19,41 +21,76 @@ def without_hidden(
     within: NDArray[np.bool_],
     winding: Winding,
 ) -> tuple[Float, Int32]:
-    """The triangles (m, 3, 3) in cells that bound the solid; large ones in parts if some are hidden."""
-    small, owner = _parts(triangles)
-    normal = np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.where(length > 0.0, length, 1.0)
-    middle = small.mean(axis=1)
-    hidden = (
-        (length[:, 0] > 0.0)
+    """The triangles (m, 3, 3) in cells that bound the solid; in parts, if some are hidden."""
+    parts, owner = _parts(triangles, LARGE)
+    suspect = _suspects(parts, layout, within)
+    if not suspect.any():
+        return triangles, face
+    suspect |= _close_to(parts[suspect], parts)
+    hidden = np.zeros(len(parts), dtype=np.int64)
+    hidden[suspect] = _hidden_probes(parts[suspect], winding)
+    # What is hidden only in part is cut small: dropped whole it would leave a gap, and kept whole
+    # it would be a wall within the solid.
+    cut = np.flatnonzero((hidden > 0) & (hidden < PROBES))
+    small, piece = _parts(parts[cut], FINE)
+    seen = _hidden_probes(small, winding) < PROBES
+    whole = hidden == 0
+    owner = np.concatenate([owner[whole], owner[cut][piece[seen]]])
+    return np.concatenate([parts[whole], small[seen]]), face[owner]
+
+
+def _suspects(parts: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which triangles have corners of the field on both sides that are inside."""
+    normal = _normals(parts)
+    middle = parts.mean(axis=1)
+    return np.asarray(
+        normal.any(axis=1)
         & _inside_at(middle + ASIDE * normal, layout, within)
         & _inside_at(middle - ASIDE * normal, layout, within)
     )
-    # A triangle that is hidden only in part stays whole: without it the surface would have a gap.
-    suspect = np.flatnonzero(hidden)
-    corners = 0.98 * small[suspect] + 0.02 * middle[suspect, None]
-    probes = np.concatenate([middle[suspect, None], corners], axis=1)
-    aside = CLOSE * normal[suspect, None]
-    sides = np.concatenate([probes + aside, probes - aside], axis=1)
-    hidden[suspect] = winding.inside(sides.reshape(-1, 3)).reshape(-1, 8).all(axis=1)
-    if not hidden.any():
-        return triangles, face
-    return small[~hidden], face[owner[~hidden]]
 
 
-def _parts(triangles: Float) -> tuple[Float, NDArray[np.int64]]:
-    """Triangles cut at the middle of their longest edges until all are small, and whose part each is."""
+def _close_to(some: Float, parts: Float) -> NDArray[np.bool_]:
+    """Which triangles are within a few cells of some: beside them others may be hidden in part."""
+    blocks = [np.floor(t.mean(axis=1) / LARGE).astype(np.int64) + 1 for t in (some, parts)]
+    shape = tuple(int(n) for n in np.maximum(*(b.max(axis=0, initial=0) for b in blocks)) + 2)
+    around = np.stack([*np.ndindex(3, 3, 3)]) - 1
+    near = np.clip(blocks[0][:, None] + around, 0, np.array(shape) - 1).reshape(-1, 3)
+    keys = [np.ravel_multi_index(tuple(b.T), shape) for b in (near, np.maximum(blocks[1], 0))]
+    return np.isin(keys[1], keys[0])
+
+
+def _hidden_probes(parts: Float, winding: Winding) -> NDArray[np.int64]:
+    """At how many of its probes both sides of a triangle are inside; 0 of one without area."""
+    normal = _normals(parts)
+    middle = parts.mean(axis=1, keepdims=True)
+    probes = np.concatenate([middle, 0.98 * parts + 0.02 * middle], axis=1)
+    aside = CLOSE * normal[:, None]
+    sides = np.stack([probes + aside, probes - aside])
+    above, below = winding.inside(sides.reshape(-1, 3)).reshape(2, -1, PROBES)
+    hidden = above & below & (normal != 0.0).any(axis=1, keepdims=True)
+    return np.asarray(hidden.sum(axis=1))
+
+
+def _normals(parts: Float) -> Float:
+    """(m, 3) Unit normals; 0 of triangles without area."""
+    normal = np.cross(parts[:, 1] - parts[:, 0], parts[:, 2] - parts[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.asarray(normal / np.where(length > 0.0, length, 1.0))
+
+
+def _parts(triangles: Float, longest: float) -> tuple[Float, NDArray[np.int64]]:
+    """Triangles, those with an edge over `longest` (cells) cut there, and whose part each is."""
     owner = np.arange(len(triangles))
     while True:
         edges = np.roll(triangles, -1, axis=1) - triangles
         lengths = np.linalg.norm(edges, axis=2)
-        large = lengths.max(axis=1) > LARGE
+        large = lengths.max(axis=1) > longest
         if not large.any():
             return triangles, owner
-        longest = lengths[large].argmax(axis=1)
-        rows = np.arange(len(longest))
-        a, b, c = (triangles[large][rows, (longest + k) % 3] for k in range(3))
+        edge = lengths[large].argmax(axis=1)
+        rows = np.arange(len(edge))
+        a, b, c = (triangles[large][rows, (edge + k) % 3] for k in range(3))
         m = 0.5 * (a + b)
         halves = [np.stack([a, m, c], axis=1), np.stack([m, b, c], axis=1)]
         triangles = np.concatenate([triangles[~large], *halves])
