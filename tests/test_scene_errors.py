@@ -404,6 +404,24 @@ def test_several_mistakes_are_all_told_in_the_order_of_the_file() -> None:
     ]
 
 
+def test_all_mistakes_of_one_table_are_told_at_once() -> None:
+    """Also those in its shape, its motion and its contact, which are checked apart."""
+    table = """
+    normal = [0, 0, 0]
+    motion = [{time = 2}, {time = 1}]
+    friction = 0.4
+    heat_transfer = 9.0
+    """
+    assert problems(GOOD + table) == [
+        "my.toml:26: colliders.0.normal ([0.0, 0.0, 0.0]) must not be the zero vector, because it "
+        "gives a direction",
+        "my.toml:27: colliders.0.motion.1.time (1.0) must be later than the keyframe before it (2)",
+        'my.toml:28: colliders.0.friction (0.4) works only with contact = "friction", '
+        'and contact is "sticky"',
+        "my.toml:29: colliders.0.heat_transfer (9.0) needs temperature beside it: add it",
+    ]
+
+
 def test_an_empty_file_misses_the_simulation_table() -> None:
     assert problems("") == [
         "my.toml: simulation is missing: add it (resolution, duration, time step and domain)"

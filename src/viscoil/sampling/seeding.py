@@ -14,7 +14,7 @@ from viscoil.errors import SceneError
 from viscoil.sampling.seed_files import seeded, spacing_note
 from viscoil.sampling.solid_mesh import SolidMesh, solid_mesh
 from viscoil.scene import Fluid, MeshFluid, Scene
-from viscoil.scene.shapes import LatticeFluid
+from viscoil.scene.fluids import LatticeFluid
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
