@@ -23,7 +23,7 @@ class MeshEmitter:
     """Particles appear on the faces of a mesh layer by layer, or fill its volume where it is free.
 
     Layer k leaves the faces at start + k d / speed. A volume is filled up again at every step. What
-    finds another particle in its place does not appear: `Simulation` asks `clear_of`.
+    finds another particle in its place does not appear: `Inflow` asks `clear_of`.
     """
 
     frame = None  # it drives no particles after they have appeared

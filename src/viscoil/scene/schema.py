@@ -97,6 +97,11 @@ class Scene(Model):
         return tuple(sorted(found)) or (self.simulation.spacing,)
 
     @property
+    def mixed(self) -> bool:
+        """Whether particles have sizes of their own, other than simulation.spacing."""
+        return self.spacings != (self.simulation.spacing,)
+
+    @property
     def name(self) -> str:
         """Name of the scene and of its run folder."""
         return self.simulation.name
@@ -204,7 +209,7 @@ def _spacing_problems(scene: Scene) -> Iterator[Problem]:
 
 def _one_resolution_problems(scene: Scene) -> Iterator[Problem]:
     """What works only where all particles are of the same size, which simulation.spacing gives."""
-    if scene.spacings == (scene.simulation.spacing,):
+    if not scene.mixed:
         return
     text = "works with one resolution: remove it, or the spacing of fluids and emitters"
     for name, material in scene.materials.items():
