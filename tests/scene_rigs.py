@@ -1,4 +1,4 @@
-"""A good scene to spoil, and the sentences that come back."""
+"""A good scene to spoil, the sentences that come back, and a scene of one body of water."""
 
 import pytest
 
@@ -44,3 +44,17 @@ def problems(text: str) -> list[str]:
         assert sentence[0].islower() and not sentence.endswith(".")
         assert not any(word in sentence for word in JARGON)
     return list(caught.value.problems)
+
+
+def floating_water(fluid: str, rest: str = "", spacing: float = 0.04) -> str:
+    """A scene without gravity, of the given keys of its one fluid and the given further tables."""
+    return f"""
+[simulation]
+spacing = {spacing}
+frames = 1
+gravity = [0.0, 0.0, 0.0]
+[[fluids]]
+material = "water"
+{fluid}
+{rest}
+"""

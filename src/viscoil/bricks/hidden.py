@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from viscoil.bricks.field import SIDE, Float, Int32
 from viscoil.bricks.layout import Layout
 from viscoil.bricks.winding import Winding
+from viscoil.meshes.triangles import unit_normals
 
 LARGE = 4.0  # cells: longer triangles are looked at in parts
 ASIDE = 1.0  # cells from a face, where corners are looked at first
@@ -21,12 +22,10 @@ def without_hidden(
 ) -> tuple[Float, Int32]:
     """The triangles (m, 3, 3) in cells that bound the solid; large ones in parts if some are hidden."""
     small, owner = _parts(triangles)
-    normal = np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.where(length > 0.0, length, 1.0)
+    normal = unit_normals(small)
     middle = small.mean(axis=1)
     hidden = (
-        (length[:, 0] > 0.0)
+        normal.any(axis=1)
         & _inside_at(middle + ASIDE * normal, layout, within)
         & _inside_at(middle - ASIDE * normal, layout, within)
     )
