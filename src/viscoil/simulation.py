@@ -100,10 +100,8 @@ class Simulation:
         self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
-        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._seed()
+        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
-        if not checkpoint and any(fluid.relax for fluid in scene.fluids):
-            self._relax()
         memory.give_back()  # what seeding took
         self.notes += capillary_note(scene.simulation, self._capillary_step())
         self._diagnosis = self._measure()
@@ -299,16 +297,16 @@ class Simulation:
             raise ViscoilError(f"there is no material {name!r} in this scene; it has {known}")
         return self._material_names.index(name)
 
-    def _seed(self) -> Particles:
+    def _start(self) -> Particles:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
-        return first_particles(self.scene, start, self._channels)
-
-    def _relax(self) -> None:
-        walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
-        walls.set_nozzles(self._inflow.nozzles)
-        spacing = self.scene.simulation.spacing
-        relax(self.particles, self._solver, self._materials.materials, walls, spacing)
+        particles = first_particles(self.scene, start, self._channels)
+        if any(fluid.relax for fluid in self.scene.fluids):
+            walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
+            walls.set_nozzles(self._inflow.nozzles)
+            spacing = self.scene.simulation.spacing
+            relax(particles, self._solver, self._materials.materials, walls, spacing)
+        return particles
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays, metadata = self.particles.save()
