@@ -13,8 +13,7 @@ from viscoil.compute import view, write
 from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
 from viscoil.particles import SIZE, Particles
-from viscoil.scene import Collider, Material, SolverSettings
-from viscoil.scene.shapes import PlaneCollider
+from viscoil.scene import Collider, Material, PlaneCollider, SolverSettings
 from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD
 from viscoil.solvers.projections import StepContext

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import make
-from test_lasting_runs import Capture, mark, notes, simulate, tree
+from run_rigs import Capture, mark, notes, simulate, tree
 from test_runner import TEXT, checkpoints, positions, stat_steps
 
 from viscoil.errors import DivergedError, ResumeError

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scene_rigs import floating_water
 
 from viscoil import Scene, Simulation
 from viscoil.errors import ViscoilError
@@ -11,22 +12,11 @@ from viscoil.meshes import write_mesh
 from viscoil.meshes.builtin import builtin
 
 
-def scene(fluid: str, rest: str = "", spacing: float = 0.04) -> str:
-    return f"""
-[simulation]
-spacing = {spacing}
-frames = 1
-gravity = [0.0, 0.0, 0.0]
-[[fluids]]
-material = "water"
-{fluid}
-{rest}
-"""
-
-
 def test_a_mesh_holds_its_volume_of_particles() -> None:
     """The lattice points inside a body fill it up to a layer of half a spacing at random: here 3 %."""
-    text = scene('shape = "mesh"\nfile = "builtin:bullet"\ncenter = [1.0, 2.0, 3.0]', spacing=0.02)
+    text = floating_water(
+        'shape = "mesh"\nfile = "builtin:bullet"\ncenter = [1.0, 2.0, 3.0]', spacing=0.02
+    )
     p = Simulation(Scene.from_toml(text)).particles["position"].astype(float)
     mesh = builtin("bullet")
     a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
@@ -39,13 +29,15 @@ def test_a_mesh_holds_its_volume_of_particles() -> None:
 
 def test_a_mesh_file_is_found_from_the_scene_file(tmp_path: Path) -> None:
     write_mesh(tmp_path / "body.ply", builtin("two-spheres"))
-    text = scene('shape = "mesh"\nfile = "body.ply"\ncenter = [0.0, 0.0, 0.0]', spacing=0.1)
+    text = floating_water(
+        'shape = "mesh"\nfile = "body.ply"\ncenter = [0.0, 0.0, 0.0]', spacing=0.1
+    )
     (tmp_path / "scene.toml").write_text(text)
     assert len(Simulation(Scene.load(tmp_path / "scene.toml")).particles) > 10
 
 
 def test_a_missing_mesh_is_one_sentence(tmp_path: Path) -> None:
-    text = scene('shape = "mesh"\nfile = "nobody.obj"\ncenter = [0.0, 0.0, 0.0]')
+    text = floating_water('shape = "mesh"\nfile = "nobody.obj"\ncenter = [0.0, 0.0, 0.0]')
     (tmp_path / "scene.toml").write_text(text)
     with pytest.raises(ViscoilError, match=r"no mesh file .*nobody\.obj"):
         Simulation(Scene.load(tmp_path / "scene.toml"))
@@ -64,7 +56,7 @@ contact = "slip"
     for relax in ("false", "true"):
         size = "center = [0.0, 0.25, 0.0]\nradius = 0.6\nheight = 0.4"
         fluid = f'shape = "cylinder"\n{size}\nrelax = {relax}'
-        simulation = Simulation(Scene.from_toml(scene(fluid, walls, spacing=0.05)))
+        simulation = Simulation(Scene.from_toml(floating_water(fluid, walls, spacing=0.05)))
         inside = np.linalg.norm(simulation.particles["position"] - (0, 0.5, 0), axis=1) < 0.5
         simulation.step(1e-3)
         speed = np.linalg.norm(simulation.particles["velocity"], axis=1)

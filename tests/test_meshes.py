@@ -16,6 +16,7 @@ import viscoil.meshes
 from viscoil.errors import MeshError
 from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
 from viscoil.meshes.topology import equal_points, fan, strip, unmatched_edges
+from viscoil.meshes.triangles import area_vectors, areas, unit_normals
 
 WRITTEN = ("obj", "ply", "stl", "off", "glb")
 IN_SINGLE = {"stl", "glb"}
@@ -38,6 +39,15 @@ def torus(around: int, across: int) -> TriangleMesh:
 
 
 # The mesh itself
+
+
+def test_normals_and_areas_of_triangles():
+    """A right triangle with legs 3 and 4, the same turned around, and one without an area."""
+    corner, x, y = (1.0, 1.0, 2.0), (4.0, 1.0, 2.0), (1.0, 5.0, 2.0)
+    three = np.array([(corner, x, y), (corner, y, x), (corner, x, x)])
+    np.testing.assert_array_equal(area_vectors(three), [(0, 0, 12), (0, 0, -12), (0, 0, 0)])
+    np.testing.assert_array_equal(areas(three), [6, 6, 0])
+    np.testing.assert_array_equal(unit_normals(three), [(0, 0, 1), (0, 0, -1), (0, 0, 0)])
 
 
 def test_a_unit_cube():

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from preview_rigs import D, sample_surface
 from rigs import SPACING, Rig, jitter, lattice, numbers, tensors
 from test_density import displacements, measure
-from test_preview import D, sample_surface
 
 from viscoil import Scene, Simulation
 from viscoil.compute import write

@@ -47,8 +47,8 @@ def test_scene(name: str) -> None:
     else:
         # what was made is what the nozzles let through, but for the layers in their run-in zones
         opened = sum(
-            max(simulation.time - e.start, 0.0) * e.flow_rate for e in simulation._emitters
+            max(simulation.time - e.start, 0.0) * e.flow_rate for e in simulation._inflow.emitters
         )
-        layers = sum(e.points * 4 for e in simulation._emitters)
+        layers = sum(e.points * 4 for e in simulation._inflow.emitters)
         assert abs(made - opened / simulation.scene.simulation.spacing**3) <= layers
     assert np.isfinite(simulation.particles["position"]).all()

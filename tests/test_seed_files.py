@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scene_rigs import floating_water
 from scipy.spatial.transform import Rotation
 
 from viscoil import Scene, Simulation, memory
@@ -26,18 +27,7 @@ def cube(count: int, spacing: float) -> Floats:
 
 
 def text(file: Path | str, more: str = "", rest: str = "", spacing: float = 0.1) -> str:
-    return f"""
-[simulation]
-spacing = {spacing}
-frames = 1
-gravity = [0.0, 0.0, 0.0]
-[[fluids]]
-material = "water"
-shape = "particles"
-file = "{file}"
-{more}
-{rest}
-"""
+    return floating_water(f'shape = "particles"\nfile = "{file}"\n{more}', rest, spacing)
 
 
 def scene(file: Path | str, more: str = "", rest: str = "", spacing: float = 0.1) -> Scene:

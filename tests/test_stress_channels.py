@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulation_rigs import NOZZLE
 
 from viscoil import memory
 from viscoil.compute import view
@@ -29,14 +30,7 @@ pytestmark = pytest.mark.usefixtures("compute")
 def splash(**tables: Any) -> Scene:
     """A block on the floor, a jet onto it, and a box that swallows what spreads."""
     out = {"min": (-0.11, -1.0, -0.11), "max": (0.11, 1.0, 0.11)}
-    jet = {
-        "shape": "disc",
-        "material": "liquid",
-        "center": (0.0, 0.3, 0.0),
-        "direction": (0.0, -1.0, 0.0),
-        "radius": 0.05,
-        "speed": 2.0,
-    }
+    jet = {**NOZZLE, "material": "liquid", "radius": 0.05, "speed": 2.0}
     body = {
         "shape": "box",
         "material": "liquid",

@@ -16,8 +16,7 @@ from viscoil.constraints.capillary import (
     make_capillarity,
 )
 from viscoil.rheology.drop import FreeDrop, fit_swing
-from viscoil.scene import Material, SimulationSettings
-from viscoil.scene.shapes import PlaneCollider
+from viscoil.scene import Material, PlaneCollider, SimulationSettings
 from viscoil.solvers import surface_tension
 from viscoil.solvers.surface_tension import SurfaceTension
 from viscoil.stepping import next_step

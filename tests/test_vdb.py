@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from vdb_rigs import SAMPLES, assert_same, empty_grid, near, rich_grid, unpack_sample
+from vdb_rigs import SAMPLES, assert_same, empty_grid, near, rich_grid, sample_file, unpack_sample
 
 from viscoil.errors import VdbError
 from viscoil.vdb import Tiles, VdbGrid, read_vdb, write_vdb
@@ -48,12 +49,7 @@ def openvdb() -> None:
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Callable[[str], Path]:
-    def unpack(name: str) -> Path:
-        path = tmp_path / f"{name}.vdb"
-        path.write_bytes(unpack_sample(name))
-        return path
-
-    return unpack
+    return partial(sample_file, tmp_path)
 
 
 # Files of ours, read by OpenVDB ---------------------------------------------------------------

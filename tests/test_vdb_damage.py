@@ -5,11 +5,12 @@ import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from vdb_rigs import rich_grid, unpack_sample
+from vdb_rigs import rich_grid, sample_file, unpack_sample
 
 from viscoil.errors import RunError, VdbError
 from viscoil.vdb import read_vdb, write_vdb
@@ -18,12 +19,7 @@ from viscoil.vdb.unpacking import unzip
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Callable[[str], Path]:
-    def unpack(name: str) -> Path:
-        path = tmp_path / f"{name}.vdb"
-        path.write_bytes(unpack_sample(name))
-        return path
-
-    return unpack
+    return partial(sample_file, tmp_path)
 
 
 def damaged_files() -> Iterator[bytes]:

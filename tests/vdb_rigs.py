@@ -16,6 +16,13 @@ def unpack_sample(name: str) -> bytes:
     return gzip.decompress((SAMPLES / f"{name}.vdb.gz").read_bytes())
 
 
+def sample_file(folder: Path, name: str) -> Path:
+    """The same, as it was before it was packed."""
+    path = folder / f"{name}.vdb"
+    path.write_bytes(unpack_sample(name))
+    return path
+
+
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
 

@@ -107,8 +107,8 @@ def _compare(name, mode: Mode, mesh, cell, points, w, unsigned):
     report(f"{what}: of {len(founded)} such points off by more", int((~founded).sum()), "0")
     assert bad.sum() == 0
     assert free.any()
-    # Between corners, on both sides of a crease, interpolation is off by 0.51 cells at worst.
-    assert (~founded).sum() <= 0.005 * len(founded)
+    # Interpolation is off by a little more where faces cross in the middle of a cell: one in 1000.
+    assert (~founded).sum() * len(apart) <= 1e-3 * near.sum() * len(founded)
     assert mode != "shell" or not len(apart)
 
 

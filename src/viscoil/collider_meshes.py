@@ -10,6 +10,7 @@ from viscoil.colliders.primitives import FACES
 from viscoil.meshes import TriangleMesh
 from viscoil.meshes.builtin.solids import box, sphere
 from viscoil.meshes.builtin.sweeps import lathe
+from viscoil.meshes.triangles import unit_normals
 from viscoil.outputs.protocol import ColliderPose
 from viscoil.scene import BoxCollider, CapsuleCollider, Collider, CylinderCollider, MeshCollider
 
@@ -60,9 +61,7 @@ def _square(size: float) -> TriangleMesh:
 def _container(spec: BoxCollider) -> TriangleMesh:
     """The walls that there are; their front is inside."""
     whole = box(spec.size)
-    corners = whole.vertices[whole.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = unit_normals(whole.triangles)
     gone = [normals @ np.array(FACES[face]) > 0.9 for face in spec.open]
     kept = ~np.any(gone, axis=0) if gone else np.ones(len(whole.faces), dtype=bool)
     return TriangleMesh(whole.vertices, whole.faces[kept][:, ::-1])

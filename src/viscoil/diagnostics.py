@@ -22,6 +22,14 @@ class Diagnosis:
     max_speed: float  # m/s
     broken: int  # particles whose position or velocity is not finite
 
+    def trouble(self, speed_limit: float) -> str | None:
+        """What is wrong with the particles, if anything: none should be faster than that (m/s)."""
+        if self.broken:
+            return f"{self.broken} particles are no longer at finite places"
+        if self.max_speed > speed_limit:
+            return f"a particle moves at {self.max_speed:.3g} m/s"
+        return None
+
 
 @qd.kernel(fastcache=True)
 def _diagnose(

@@ -8,7 +8,7 @@ from typing import Any
 
 from viscoil.errors import RunError
 from viscoil.scene import Emitter, Fluid, Scene
-from viscoil.scene.shapes import LatticeFluid
+from viscoil.scene.fluids import LatticeFluid
 
 # At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
 BYTES_UNDER_STRESS = 730

@@ -182,6 +182,30 @@ class Particles:
         self.next_id += added
         self._most_since = max(self._most_since, self.count)
 
+    def save(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Copies of all arrays, and what else `load` needs to make the same particles of them."""
+        arrays = {name: np.array(self[name]) for name in self}
+        arrays["alive"] = np.array(view(self.alive, self.count))
+        kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in self.kinds.items()}
+        return arrays, {"next_id": self.next_id, "channels": kinds}
+
+    @classmethod
+    def load(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, Any]
+    ) -> "Particles":
+        """The particles that were saved; raises KeyError where something is not there."""
+        count = len(arrays["position"])
+        kept = metadata["channels"]
+        particles = cls(count, stress=all(name in kept for name in STRESS_CHANNELS))
+        for name, (dtype, width, unit) in kept.items():
+            if name not in particles:
+                particles.add_channel(name, ChannelKind(dtype, width, unit))
+        if count:
+            particles.append({name: arrays[name] for name in kept})
+            write(particles.alive, arrays["alive"])
+        particles.next_id = metadata["next_id"]
+        return particles
+
     def reserve(self, count: int) -> None:
         """Makes room for `count` particles, in capacity steps."""
         if count > self.capacity:

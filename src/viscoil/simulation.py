@@ -22,10 +22,8 @@ from viscoil import compute, memory
 from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.channels import ItemChannels
 from viscoil.colliders import ColliderSet
-from viscoil.constraints.capillary import capillary_step
 from viscoil.diagnostics import Diagnosis, Diagnostics
-from viscoil.emitters.mesh_emitters import MeshEmitter, clear_of
-from viscoil.emitters.nozzles import Emitter
+from viscoil.emitters.inflow import Inflow
 from viscoil.errors import DivergedError, ResumeError, ViscoilError
 from viscoil.fields.force_fields import ForceFields
 from viscoil.heat.heat import Heat
@@ -33,7 +31,7 @@ from viscoil.levels import MixedNeighbors
 from viscoil.neighbors import Neighbors
 from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
 from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
-from viscoil.particles import SIZE, STRESS_CHANNELS, ChannelKind, Particles
+from viscoil.particles import Particles
 from viscoil.removal import Removal
 from viscoil.sampling.seeding import seed
 from viscoil.scene import Material, Scene
@@ -41,15 +39,10 @@ from viscoil.scene.changes import changed_material
 from viscoil.solvers.contact.boundary import Boundary
 from viscoil.solvers.dcpbd import DCPBD, StepReport
 from viscoil.solvers.tables import Materials
-from viscoil.stepping import next_step
+from viscoil.starting import first_particles, relax
+from viscoil.stepping import capillary_limit, capillary_note, next_step, speed_limit
 from viscoil.timing import PhaseClock
 
-# Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
-# for `cfl` spacings, how many times that.
-FASTEST = 50.0
-FASTEST_ADAPTIVE = 12.0
-# Rounds in which a fluid that starts too dense is spread out.
-RELAXING_STEPS = 30
 # Particles of which a copy is kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
 
@@ -89,11 +82,10 @@ class Simulation:
         self._colliders = ColliderSet.of(scene)
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
-        self._sizes = [d / scene.simulation.spacing for d in scene.spacings]
-        self._neighbors = self._make_neighbors()
+        self._neighbors = _make_neighbors(scene)
         self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
-        self._emitters = [self._make_emitter(k) for k in range(len(scene.emitters))]
-        self._layers = [0] * len(self._emitters)
+        self._channels = ItemChannels(scene)
+        self._inflow = Inflow(scene, self._channels)
         self.bodies = RigidBodies(
             self._colliders, scene.simulation.spacing, scene.simulation.report_forces
         )
@@ -102,19 +94,16 @@ class Simulation:
             self._colliders.arrays, self._colliders.count, self.bodies.arrays,
             len(self.bodies.slots),
         )  # fmt: skip
-        self._boundary.set_nozzles([e.frame for e in self._emitters if e.frame is not None])
+        self._boundary.set_nozzles(self._inflow.nozzles)
         self._fields = ForceFields(scene.fields, self._material_names)
         self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
-        self._channels = ItemChannels(scene)
         self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
-        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._seed()
+        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
-        if not checkpoint and any(fluid.relax for fluid in scene.fluids):
-            self._relax()
         memory.give_back()  # what seeding took
-        self._note_capillary_waves()
+        self.notes += capillary_note(scene.simulation, self._capillary_step())
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._remember()
@@ -153,7 +142,7 @@ class Simulation:
             )  # fmt: skip
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
-        self._emit()
+        self._inflow.add_to(self.particles, self.time, self._last_step)
         self._colliders.move_to(self.time + dt, dt)
         self.bodies.begin(self.time, dt, self.gravity)
         report = self._solve(dt)
@@ -235,16 +224,11 @@ class Simulation:
     def _check(self, dt: float) -> None:
         """Stops a simulation that went wrong, in its last good state."""
         self._diagnosis = self._measure()
-        settings = self.scene.simulation
-        reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
-        limit = max(reach * self.scene.spacings[0] / dt, 1e-3)
-        if self._diagnosis.broken:
-            reason = f"{self._diagnosis.broken} particles are no longer at finite places"
-        elif self._diagnosis.max_speed > limit:
-            reason = f"a particle moves at {self._diagnosis.max_speed:.3g} m/s"
-        elif self.bodies.max_speed > limit:
+        limit = speed_limit(self.scene.simulation, self.scene.spacings[0], dt)
+        reason = self._diagnosis.trouble(limit)
+        if reason is None and self.bodies.max_speed > limit:
             reason = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
-        else:
+        if reason is None:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"
         kept = self._go_back()
@@ -270,19 +254,7 @@ class Simulation:
 
     def _capillary_step(self) -> float:
         """The longest step that surface tension and adhesion allow, s."""
-        d = self.scene.simulation.spacing
-        return min(
-            capillary_step(m.density, d, max(m.surface_tension, m.adhesion))
-            for m in self._materials.materials
-        )
-
-    def _note_capillary_waves(self) -> None:
-        step, longest = self.scene.simulation.time_step, self._capillary_step()
-        if step is not None and step > longest:
-            self.notes.append(
-                f"simulation.time_step ({step:g} s) is longer than capillary waves allow "
-                f"({longest:.3g} s): the surface may break up; leave it out or make it shorter"
-            )
+        return capillary_limit(self._materials.materials, self.scene.simulation.spacing)
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""
@@ -314,51 +286,6 @@ class Simulation:
             "milliseconds": self._clock.take(),
         }
 
-    def _make_neighbors(self) -> Neighbors:
-        periodic = self.scene.simulation.periodic
-        return MixedNeighbors(self._sizes, periodic) if self._mixed else Neighbors(periodic)
-
-    @property
-    def _mixed(self) -> bool:
-        """Whether particles have sizes of their own."""
-        return self._sizes != [1.0]
-
-    def _make_emitter(self, k: int) -> Emitter | MeshEmitter:
-        settings, spec = self.scene.simulation, self.scene.emitters[k]
-        index = self._material_names.index(spec.material)
-        # every emitter scatters its particles in its own way
-        seed = settings.seed * len(self.scene.emitters) + k
-        spacing = self.scene.spacing_of(spec)
-        if spec.shape == "mesh":
-            return MeshEmitter(spec, index, spacing, seed)
-        return Emitter(spec, index, spacing, self.scene.solver.support, seed)
-
-    def _emit(self) -> None:
-        most = self.scene.simulation.max_particles
-        for k, emitter in enumerate(self._emitters):
-            emission = emitter.emit(self.time, self._last_step, self._layers[k])
-            if emission is None:
-                continue
-            self._layers[k] = emission.next_layer
-            if isinstance(emitter, MeshEmitter):
-                emission = emission.where(
-                    clear_of(emission.positions, self.particles["position"], emitter.spacing)
-                )
-            count, first = len(emission.positions), self.particles.next_id
-            if most is None or self.particles.count + count <= most:
-                self.particles.append(
-                    {
-                        "position": emission.positions,
-                        "velocity": emission.velocities,
-                        "material": emitter.material_index,
-                        "size": emitter.spacing / self.scene.simulation.spacing,
-                        "birth": self.time,
-                        **self._channels.of(
-                            self.scene.emitters[k], np.arange(first, first + count)
-                        ),
-                    }
-                )
-
     def _remove(self) -> bool:
         """Marks what has to go, and says if anything had; the next sort drops it."""
         self._removed = self._removal(self.particles, self.time, self._last_step)
@@ -370,75 +297,36 @@ class Simulation:
             raise ViscoilError(f"there is no material {name!r} in this scene; it has {known}")
         return self._material_names.index(name)
 
-    def _seed(self) -> Particles:
+    def _start(self) -> Particles:
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
-        particles = Particles(len(start.position), stress=memory.needs_stress(self.scene))
-        self._channels.add_to(particles)
-        if self._mixed:
-            particles.add_channel("size", SIZE)
-        if len(start.position):
-            particles.append(
-                {
-                    "position": start.position,
-                    "velocity": start.velocity,
-                    "material": start.material,
-                    **self._channels.of_fluids(start.fluid),
-                    "size": start.size,
-                }
-            )
+        particles = first_particles(self.scene, start, self._channels)
+        if any(fluid.relax for fluid in self.scene.fluids):
+            walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
+            walls.set_nozzles(self._inflow.nozzles)
+            spacing = self.scene.simulation.spacing
+            relax(particles, self._solver, self._materials.materials, walls, spacing)
         return particles
 
-    def _relax(self) -> None:
-        """Moves particles apart where they start too dense: pressure alone, and no motion is kept."""
-        p = self.particles
-        velocity = np.array(p["velocity"])  # by id, for ids still count up
-        inviscid = Materials(
-            [Material(density=m.density, viscosity=0.0) for m in self._materials.materials]
-        )
-        walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
-        walls.set_nozzles([e.frame for e in self._emitters if e.frame is not None])
-        # so long that a particle may move where it has to, and no wall moves meanwhile
-        dt = 0.1 * math.sqrt(self.scene.simulation.spacing)
-        for _ in range(RELAXING_STEPS):
-            p["velocity"] = 0.0
-            self._solver.step(p, inviscid, walls, (0.0, 0.0, 0.0), dt)
-        p["velocity"] = velocity[p["id"]]
-        p["pressure"] = 0.0
-
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        p = self.particles
-        arrays = {name: np.array(p[name]) for name in p}
-        arrays["alive"] = np.array(compute.view(p.alive, p.count))
+        arrays, metadata = self.particles.save()
         arrays["bodies"] = self.bodies.save()
-        kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in p.kinds.items()}
-        metadata = {
+        metadata |= {
             "time": self.time,
             "frame": self.frame,
             "steps": self.steps,
             "last_step": self._last_step,
-            "next_id": p.next_id,
-            "layers": list(self._layers),
-            "channels": kinds,
+            "layers": list(self._inflow.layers),
             "gravity": [float(g) for g in self.gravity],
             "materials": [material.minimal() for material in self._materials.materials],
         }
         return arrays, metadata
 
     def _load_state(self, arrays: dict[str, Any], metadata: dict[str, Any]) -> Particles:
-        count = len(arrays["position"])
-        kept = metadata["channels"]
-        particles = Particles(count, stress=all(name in kept for name in STRESS_CHANNELS))
-        for name, (dtype, width, unit) in kept.items():
-            if name not in particles:
-                particles.add_channel(name, ChannelKind(dtype, width, unit))
-        if count:
-            particles.append({name: arrays[name] for name in kept})
-            compute.write(particles.alive, arrays["alive"])
-        particles.next_id = metadata["next_id"]
+        particles = Particles.load(arrays, metadata)
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
-        self._layers = list(metadata["layers"])
+        self._inflow.layers = list(metadata["layers"])
         self._colliders.move_to(self.time, self._last_step)
         self.bodies.load(arrays["bodies"])
         self.particles = particles
@@ -456,3 +344,10 @@ class Simulation:
             return self._load_state(saved.arrays, saved.metadata)
         except (KeyError, ValueError) as error:
             raise ResumeError(f"{path} lacks {error}: it was written by another version") from error
+
+
+def _make_neighbors(scene: Scene) -> Neighbors:
+    periodic = scene.simulation.periodic
+    if not scene.mixed:
+        return Neighbors(periodic)
+    return MixedNeighbors([d / scene.simulation.spacing for d in scene.spacings], periodic)

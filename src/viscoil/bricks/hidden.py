@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from viscoil.bricks.field import SIDE, Float, Int32
 from viscoil.bricks.layout import Layout
 from viscoil.bricks.winding import Winding
+from viscoil.meshes.triangles import unit_normals
 
 LARGE = 4.0  # cells: longer triangles are looked at in parts
 FINE = 0.4  # cells: parts of triangles that are hidden only in part
@@ -41,7 +42,7 @@ def without_hidden(
 
 def _suspects(parts: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which triangles have corners of the field on both sides that are inside."""
-    normal = _normals(parts)
+    normal = unit_normals(parts)
     middle = parts.mean(axis=1)
     return np.asarray(
         normal.any(axis=1)
@@ -62,7 +63,7 @@ def _close_to(some: Float, parts: Float) -> NDArray[np.bool_]:
 
 def _hidden_probes(parts: Float, winding: Winding) -> NDArray[np.int64]:
     """At how many of its probes both sides of a triangle are inside; 0 of one without area."""
-    normal = _normals(parts)
+    normal = unit_normals(parts)
     middle = parts.mean(axis=1, keepdims=True)
     probes = np.concatenate([middle, 0.98 * parts + 0.02 * middle], axis=1)
     aside = CLOSE * normal[:, None]
@@ -70,13 +71,6 @@ def _hidden_probes(parts: Float, winding: Winding) -> NDArray[np.int64]:
     above, below = winding.inside(sides.reshape(-1, 3)).reshape(2, -1, PROBES)
     hidden = above & below & (normal != 0.0).any(axis=1, keepdims=True)
     return np.asarray(hidden.sum(axis=1))
-
-
-def _normals(parts: Float) -> Float:
-    """(m, 3) Unit normals; 0 of triangles without area."""
-    normal = np.cross(parts[:, 1] - parts[:, 0], parts[:, 2] - parts[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.asarray(normal / np.where(length > 0.0, length, 1.0))
 
 
 def _parts(triangles: Float, longest: float) -> tuple[Float, NDArray[np.int64]]:

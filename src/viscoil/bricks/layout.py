@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from viscoil.bricks.field import Float, Int32
 from viscoil.errors import SceneError
+from viscoil.meshes.triangles import unit_normals
 
 MOST_PLACES = 2**27  # bricks along the three axes multiplied: their dense table is 0.5 GiB
 MOST_BRICKS = 2**20  # 6 GiB while a field is built
@@ -106,9 +107,7 @@ def _near(
         [k % c[:, 0], k // c[:, 0] % c[:, 1], k // (c[:, 0] * c[:, 1])], axis=1
     )
     # A large triangle's box holds many bricks that its plane is far from.
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.where(length > 0.0, length, 1.0)
+    normal = unit_normals(corners)
     height = np.abs(np.einsum("ij,ij->i", normal[owner], 8.0 * place + 4.0 - corners[owner, 0]))
     spread = 4.0 * np.abs(normal).sum(axis=1)
     near = height <= reach + spread[owner] + 1e-6

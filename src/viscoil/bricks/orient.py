@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.bricks.field import Float
+from viscoil.meshes.triangles import areas
 
 Faces = NDArray[np.int64]
 
@@ -27,7 +28,7 @@ def oriented(vertices: Float, faces: NDArray[np.integer]) -> Faces:
     if len(sound):
         turned, part = igl.bfs_orient(np.ascontiguousarray(welded[sound]))
         flipped = ~_same_turn(turned, welded[sound])
-        area = _areas(vertices, result[sound])
+        area = areas(vertices[result[sound]])
         against = np.bincount(part, np.where(flipped, area, -area))[part] > 0.0
         result[sound[flipped != against]] = result[sound[flipped != against]][:, ::-1]
     return result[:, ::-1] if volume(vertices, result) < 0.0 else result
@@ -37,11 +38,6 @@ def volume(vertices: Float, faces: NDArray[np.integer]) -> float:
     """Signed volume (m³) that faces enclose; of open ones, with a cone to their middle."""
     a, b, c = np.moveaxis(vertices[faces] - vertices.mean(axis=0), 1, 0)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
-
-
-def _areas(vertices: Float, faces: Faces) -> Float:
-    a, b, c = np.moveaxis(vertices[faces], 1, 0)
-    return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
 
 
 def _same_turn(a: Faces, b: Faces) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.bricks.field import Float
+from viscoil.meshes.triangles import area_vectors
 
 INSIDE = 0.5  # a point of which a mesh winds around more than that is inside
 QUERIES = 2**20  # at once, which bounds memory
@@ -18,11 +19,8 @@ class Winding:
 
     def __init__(self, vertices: Float, faces: NDArray[np.integer]) -> None:
         self._vertices = np.ascontiguousarray(vertices, dtype=np.float64)
-        corners = self._vertices[faces]
-        area = np.linalg.norm(
-            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-        )
-        self._faces = np.ascontiguousarray(faces[area > 0.0], dtype=np.int64)
+        doubled = np.linalg.norm(area_vectors(self._vertices[faces]), axis=1)
+        self._faces = np.ascontiguousarray(faces[doubled > 0.0], dtype=np.int64)
         self.asked = 0
         """How many points were asked for."""
 

@@ -11,7 +11,8 @@ from viscoil.colliders.motion import Pose, moved, turn, velocities
 from viscoil.colliders.quaternions import Float, unit
 from viscoil.emitters.nozzles import Emission
 from viscoil.errors import SceneError
-from viscoil.sampling.seeding import centred
+from viscoil.meshes.triangles import areas, unit_normals
+from viscoil.sampling.seeding import centred_lattice
 from viscoil.sampling.solid_mesh import solid_mesh
 from viscoil.scene import MeshEmitter as MeshEmitterSpec
 
@@ -23,7 +24,7 @@ class MeshEmitter:
     """Particles appear on the faces of a mesh layer by layer, or fill its volume where it is free.
 
     Layer k leaves the faces at start + k d / speed. A volume is filled up again at every step. What
-    finds another particle in its place does not appear: `Simulation` asks `clear_of`.
+    finds another particle in its place does not appear: `Inflow` asks `clear_of`.
     """
 
     frame = None  # it drives no particles after they have appeared
@@ -142,8 +143,7 @@ def _on_faces(spec: MeshEmitterSpec, spacing: float, seed: int) -> tuple[Float, 
     """Points (n, 3) about a spacing apart, normals, and the share of the speed at each."""
     mesh = open_source(spec.file).mesh
     corners = spec.scale * mesh.vertices[mesh.faces]
-    doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = 0.5 * np.linalg.norm(doubled, axis=1)
+    area = areas(corners)
     if not area.sum() > 0.0:
         raise SceneError(f"the mesh emitter {spec.file} has no area: give another mesh")
     random = np.random.default_rng(seed)
@@ -155,8 +155,7 @@ def _on_faces(spec: MeshEmitterSpec, spacing: float, seed: int) -> tuple[Float, 
     a, b, c = np.moveaxis(corners[face], 1, 0)
     points = a + u[:, None] * (b - a) + v[:, None] * (c - a)
     chosen = _spread(points, APART * spacing)
-    normals = doubled[face[chosen]] / (2.0 * area[face[chosen], None])
-    return points[chosen], normals, _profile(spec, points[chosen])
+    return points[chosen], unit_normals(corners)[face[chosen]], _profile(spec, points[chosen])
 
 
 def _spread(points: Float, apart: float) -> NDArray[np.int64]:
@@ -190,6 +189,5 @@ def _profile(spec: MeshEmitterSpec, points: Float) -> Float:
 
 def _in_volume(spec: MeshEmitterSpec, spacing: float) -> Float:
     mesh = solid_mesh(spec.file, spec.scale)
-    axes = [centred(float(length), spacing) for length in mesh.extent]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) + mesh.middle
+    grid = centred_lattice(mesh.extent, spacing) + mesh.middle
     return np.asarray(grid[mesh.depth(grid) >= 0.0])

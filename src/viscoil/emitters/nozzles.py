@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.colliders.quaternions import unit
-from viscoil.sampling.seeding import centred
+from viscoil.sampling.seeding import centred_lattice
 from viscoil.scene import DiscEmitter, RectangleEmitter
 
 Float = NDArray[np.float64]
@@ -164,8 +164,7 @@ def _axes(direction: Vector) -> tuple[Float, Float, Float]:
 
 def _layer(half_size: tuple[float, float], is_disc: bool, spacing: float) -> Float:
     """Points (n, 2) of a square lattice in the nozzle, m."""
-    axes = [centred(2.0 * half, spacing) for half in half_size]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    grid = centred_lattice([2.0 * half for half in half_size], spacing)
     if not is_disc:
         return grid
     return grid[np.hypot(grid[:, 0], grid[:, 1]) <= half_size[0] + _ROUNDING * spacing]

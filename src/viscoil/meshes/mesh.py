@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from viscoil.errors import MeshError
 from viscoil.meshes.topology import equal_points, unmatched_edges
+from viscoil.meshes.triangles import areas
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int32]
@@ -57,8 +58,7 @@ class TriangleMesh:
     @property
     def area(self) -> float:
         """Sum of the areas of all faces [m²]."""
-        a, b, c = self.triangles.swapaxes(0, 1)
-        return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+        return float(areas(self.triangles).sum())
 
     @cached_property
     def boundary_edges(self) -> Indices:

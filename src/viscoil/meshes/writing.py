@@ -14,6 +14,7 @@ from viscoil.meshes.files import write_bytes
 from viscoil.meshes.gltf_writing import glb_bytes
 from viscoil.meshes.mesh import TriangleMesh
 from viscoil.meshes.reading import printable
+from viscoil.meshes.triangles import unit_normals
 
 _PLY_TYPES = {
     "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",
@@ -66,11 +67,8 @@ def _lines(rows: npt.NDArray[Any], head: str = "") -> str:
 def _stl(mesh: TriangleMesh) -> bytes:
     record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
     rows = np.zeros(len(mesh.faces), dtype=record)
-    a, b, c = mesh.triangles.swapaxes(0, 1)
     with np.errstate(all="ignore"):
-        normal = np.cross(b - a, c - a)
-        length = np.linalg.norm(normal, axis=1, keepdims=True)
-        rows["normal"] = np.where(length > 0, normal / length, 0.0)
+        rows["normal"] = unit_normals(mesh.triangles)
         rows["corners"] = mesh.triangles
     if not np.isfinite(rows["corners"]).all():
         raise MeshError("has coordinates that are too large for single precision: write PLY")

@@ -1,6 +1,6 @@
 """Filling shapes with particles: a cubic lattice or a file per body of fluid, and how a scene starts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from viscoil.errors import SceneError
 from viscoil.sampling.seed_files import seeded, spacing_note
 from viscoil.sampling.solid_mesh import SolidMesh, solid_mesh
 from viscoil.scene import Fluid, MeshFluid, Scene
-from viscoil.scene.shapes import LatticeFluid
+from viscoil.scene.fluids import LatticeFluid
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
@@ -64,10 +64,11 @@ def lattice(fluid: LatticeFluid, spacing: float) -> tuple[Float32, Float32]:
     return (np.asarray(fluid.center) + offset).astype(np.float32), velocity.astype(np.float32)
 
 
-def centred(length: float, spacing: float) -> Float:
-    """Coordinates (m) of as many points, `spacing` apart about 0, as fit half a spacing inside."""
-    count = max(int(length / spacing + _FIT), 1)
-    return np.asarray((np.arange(count) - 0.5 * (count - 1)) * spacing, dtype=np.float64)
+def centred_lattice(lengths: Iterable[float], spacing: float) -> Float:
+    """Points (n, axes) about 0, `spacing` apart: as many as fit half a spacing inside `lengths` (m)."""
+    counts = [max(int(float(length) / spacing + _FIT), 1) for length in lengths]
+    axes = [(np.arange(count) - 0.5 * (count - 1)) * spacing for count in counts]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
@@ -106,8 +107,7 @@ def _offsets(fluid: LatticeFluid, spacing: float) -> Float:
             f"the {fluid.shape} of {fluid.material} would need {count:.2g} particles: "
             f"make it smaller or raise {_spacing_key(fluid)} (now {spacing:g} m)"
         )
-    axes = [centred(length, spacing) for length in _extent(fluid)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) + _middle(fluid)
+    grid = centred_lattice(_extent(fluid), spacing) + _middle(fluid)
     inside = grid[_curved_depth(fluid, grid) >= -_ROUNDING * spacing]
     return quaternions.rotate(turn(fluid.rotation), inside)
 

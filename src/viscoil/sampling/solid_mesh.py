@@ -8,6 +8,7 @@ from viscoil.bricks.orient import oriented, volume
 from viscoil.bricks.winding import Winding
 from viscoil.colliders.mesh_source import open_source
 from viscoil.colliders.quaternions import Float
+from viscoil.meshes.triangles import areas
 
 
 class SolidMesh:
@@ -43,26 +44,22 @@ class SolidMesh:
         total = float(six.sum()) / 6.0
         if abs(total) < 1e-30:
             return 0.0, np.zeros(3), np.eye(3)
-        center = np.einsum("i,ija->a", six, corners) / 24.0 / total
-        # ∫ x xᵀ of a tetrahedron with one corner at the origin: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) 6V/120
-        summed = corners.sum(axis=1)
-        second = np.einsum("i,ija,ijb->ab", six, corners, corners)
-        second += np.einsum("i,ia,ib->ab", six, summed, summed)
+        # ∫ x of a tetrahedron with one corner at the origin: Σ x 6V/24
+        # ∫ x xᵀ of it: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) 6V/120
+        first, second = _moments(six, corners)
+        center = first / 24.0 / total
         return total, center, _inertia(second / 120.0 / total, center)
 
     def spread(self) -> tuple[float, Float, Float]:
         """Area (m²), centre of mass (m) and inertia per mass (m²) about it, of the faces."""
         corners = self._vertices[self._faces]
-        doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        area = 0.5 * np.linalg.norm(doubled, axis=1)
+        area = areas(corners)
         total = float(area.sum())
         if total == 0.0:
             return 0.0, np.zeros(3), np.eye(3)
-        center = np.einsum("i,ija->a", area, corners) / 3.0 / total
-        # ∫ x xᵀ of a triangle: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) A/12
-        summed = corners.sum(axis=1)
-        second = np.einsum("i,ija,ijb->ab", area, corners, corners)
-        second += np.einsum("i,ia,ib->ab", area, summed, summed)
+        # ∫ x of a triangle: Σ x A/3; ∫ x xᵀ of it: (Σ x xᵀ + (Σ x)(Σ x)ᵀ) A/12
+        first, second = _moments(area, corners)
+        center = first / 3.0 / total
         return total, center, _inertia(second / 12.0 / total, center)
 
     def depth(self, points: Float) -> Float:
@@ -75,6 +72,15 @@ class SolidMesh:
         )[0]
         side = np.where(self._winding.inside(points), 1.0, -1.0)
         return np.asarray(side * np.sqrt(square))
+
+
+def _moments(weight: Float, corners: Float) -> tuple[Float, Float]:
+    """Σ w Σ x (3,) and Σ w (Σ x xᵀ + (Σ x)(Σ x)ᵀ) (3, 3) over faces of weight w with corners x."""
+    first = np.einsum("i,ija->a", weight, corners)
+    summed = corners.sum(axis=1)
+    second = np.einsum("i,ija,ijb->ab", weight, corners, corners)
+    second += np.einsum("i,ia,ib->ab", weight, summed, summed)
+    return np.asarray(first), np.asarray(second)
 
 
 def _inertia(second: Float, center: Float) -> Float:

@@ -1,8 +1,30 @@
 """What to simulate: scene files, materials and their presets, checked and frozen, in SI units."""
 
-from viscoil.scene.fields import Field, Kill, Region
+from viscoil.scene.colliders import (
+    BoxCollider,
+    CapsuleCollider,
+    Collider,
+    CylinderCollider,
+    MeshCollider,
+    PlaneCollider,
+    SphereCollider,
+)
+from viscoil.scene.emitters import DiscEmitter, Emitter, MeshEmitter, RectangleEmitter
+from viscoil.scene.fields import Field, Region
+from viscoil.scene.fluids import (
+    BoxFluid,
+    CylinderFluid,
+    Fluid,
+    MeshFluid,
+    ParticleFluid,
+    SphereFluid,
+    TorusFluid,
+)
+from viscoil.scene.geometry import Rotation
+from viscoil.scene.kill import Kill
 from viscoil.scene.loader import builtin_scenes
 from viscoil.scene.materials import Material, Thermal
+from viscoil.scene.motion import Keyframe
 from viscoil.scene.presets import PRESETS, Preset
 from viscoil.scene.schema import Scene
 from viscoil.scene.settings import (
@@ -11,28 +33,6 @@ from viscoil.scene.settings import (
     OutputSpec,
     SimulationSettings,
     SolverSettings,
-)
-from viscoil.scene.shapes import (
-    BoxCollider,
-    BoxFluid,
-    CapsuleCollider,
-    Collider,
-    CylinderCollider,
-    CylinderFluid,
-    DiscEmitter,
-    Emitter,
-    Fluid,
-    Keyframe,
-    MeshCollider,
-    MeshEmitter,
-    MeshFluid,
-    ParticleFluid,
-    PlaneCollider,
-    RectangleEmitter,
-    Rotation,
-    SphereCollider,
-    SphereFluid,
-    TorusFluid,
 )
 
 __all__ = [

@@ -1,11 +1,16 @@
 """The base of every scene model, and the number types that scene files are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt
-from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing_extensions import Self
+
+Location = tuple[str | int, ...]
+Problem = tuple[Location, str, Any]
+"""Where in the model (relative to it), a sentence without its subject, the offending value."""
 
 
 def _require_shape(schema: dict[str, Any]) -> None:
@@ -16,7 +21,7 @@ def _require_shape(schema: dict[str, Any]) -> None:
 
 
 class Model(BaseModel):
-    """Frozen, and an unknown key is an error."""
+    """Frozen; an unknown key is an error, and so are values that do not go together."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -24,6 +29,15 @@ class Model(BaseModel):
         use_attribute_docstrings=True,
         json_schema_extra=_require_shape,
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject(list(self._problems()))
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        """What is wrong between values that are each allowed; a subclass adds to those above it."""
+        yield from ()
 
 
 # Strict scalars: TOML has types, so "0.1" (text) where a number belongs is a mistake to report.
@@ -40,12 +54,25 @@ Color = tuple[Unit, Unit, Unit]
 
 ZERO: Vec3 = (0.0, 0.0, 0.0)
 
-Location = tuple[str | int, ...]
-Problem = tuple[Location, str, Any]
-"""Where in the model (relative to it), a sentence without its subject, the offending value."""
+UP: Vec3 = (0.0, 1.0, 0.0)
 
 
-def reject(title: str, problems: Sequence[Problem]) -> None:
+def zero_vector(key: str, vector: Vec3) -> Iterator[Problem]:
+    """The problem with a direction that has no length, if it has none."""
+    if not any(vector):
+        yield (key,), "must not be the zero vector, because it gives a direction", vector
+
+
+def exactly_one(first: str, second: str, given: Sequence[Any]) -> Iterator[Problem]:
+    """The problem with two keys of which exactly one must be given: None is not."""
+    count = sum(value is not None for value in given)
+    if count == 0:
+        yield (), f"needs either {first} or {second}: add one of them", None
+    elif count > 1:
+        yield (), f"has both {first} and {second}: remove one of them", None
+
+
+def reject(problems: Sequence[Problem]) -> None:
     """Raise one validation error that holds all problems, each at its own key; none: do nothing.
 
     A plain ValueError in a model validator is reported at the whole table; this one names the key.
@@ -59,4 +86,4 @@ def reject(title: str, problems: Sequence[Problem]) -> None:
         )
         for loc, text, value in problems
     ]
-    raise ValidationError.from_exception_data(title, details)
+    raise ValidationError.from_exception_data("scene", details)  # pydantic puts the model's name

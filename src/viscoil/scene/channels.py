@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import PlainValidator, WithJsonSchema, model_validator
+from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
-from typing_extensions import Self
 
 from viscoil.scene._base import (
     Color,
@@ -15,7 +14,6 @@ from viscoil.scene._base import (
     Positive,
     Problem,
     Vec3,
-    reject,
 )
 from viscoil.scene.names import unknown_name
 
@@ -75,20 +73,16 @@ class Made(Model):
     max_age_spread: NonNegative = 0.0
     """How much earlier or later than max_age a particle may go, s; so that a body fades away."""
 
-    @model_validator(mode="after")
-    def _check_made(self) -> Self:
-        problems: list[Problem] = [
-            (("channels", name), text, None)
-            for name in self.channels or ()
-            if (text := _bad_name(name)) is not None
-        ]
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
+        for name in self.channels or ():
+            if (bad := _bad_name(name)) is not None:
+                yield ("channels", name), bad, None
         if self.max_age_spread > (self.max_age or 0.0):
             text = "needs max_age beside it: add it"
             if self.max_age is not None:
                 text = f"must not exceed max_age ({self.max_age:g})"
-            problems.append((("max_age_spread",), text, self.max_age_spread))
-        reject("Made", problems)
-        return self
+            yield ("max_age_spread",), text, self.max_age_spread
 
 
 def _bad_name(name: str) -> str | None:

@@ -1,16 +1,16 @@
-"""Force fields and kill volumes: what acts on particles wherever they are, and what removes them.
+"""Force fields: what acts on particles wherever they are, told apart by `type`.
 
-Lengths in m, angles in rad, times in s; y is up.
+Lengths in m, times in s; y is up.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 from pydantic import Field as Choice
-from pydantic import model_validator
-from typing_extensions import Self
 
 from viscoil.scene._base import (
+    UP,
     ZERO,
     Model,
     NonNegative,
@@ -21,9 +21,10 @@ from viscoil.scene._base import (
     Switch,
     Vec3,
     Whole,
-    reject,
+    exactly_one,
+    zero_vector,
 )
-from viscoil.scene.shapes import MeshFile, Rotation, exactly_one, zero_vector
+from viscoil.scene.activity import Limited
 
 
 class Region(Model):
@@ -40,35 +41,13 @@ class Region(Model):
     soft_edge: NonNegative = 0.0
     """Distance outside the shape over which the effect fades to nothing, m."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         wanted, other = ("size", "radius") if self.shape == "box" else ("radius", "size")
-        problems: list[Problem] = []
         if getattr(self, wanted) is None:
-            problems.append(((wanted,), f"is missing: a {self.shape} needs it", None))
+            yield (wanted,), f"is missing: a {self.shape} needs it", None
         if getattr(self, other) is not None:
-            text = f"does not go with a {self.shape}: remove it"
-            problems.append(((other,), text, getattr(self, other)))
-        reject("Region", problems)
-        return self
-
-
-class Limited(Model):
-    """What acts for a while, on some materials."""
-
-    start: NonNegative = 0.0
-    """When it begins, s."""
-    stop: Positive | None = None
-    """When it ends, s; without it, never."""
-    materials: tuple[str, ...] = ()
-    """Names of the materials that it acts on; all of them unless given."""
-
-    @model_validator(mode="after")
-    def _check_times(self) -> Self:
-        if self.stop is not None and self.stop <= self.start:
-            text = f"must be later than start ({self.start:g})"
-            reject("Limited", [(("stop",), text, self.stop)])
-        return self
+            yield (other,), f"does not go with a {self.shape}: remove it", getattr(self, other)
 
 
 class _FieldBase(Limited):
@@ -105,7 +84,7 @@ class VortexField(_FieldBase):
     """Kind of field."""
     center: Vec3 = ZERO
     """A point on the axis, m."""
-    axis: Vec3 = (0.0, 1.0, 0.0)
+    axis: Vec3 = UP
     """Axis of the whirl, right-handed; any length but zero."""
     radius: Positive
     """Distance from the axis at which the whirl is strongest, m."""
@@ -116,17 +95,13 @@ class VortexField(_FieldBase):
     strength: Number | None = None
     """Largest acceleration around the axis, m/s²; give either this or angular_speed."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems = zero_vector("axis", self.axis)
-        if (self.angular_speed is None) == (self.strength is None):
-            text = exactly_one("angular_speed", "strength", self.strength is None)
-            problems.append(((), text, None))
-        elif self.strength is not None and self.rate is not None:
-            text = "works only beside angular_speed: remove it"
-            problems.append((("rate",), text, self.rate))
-        reject("VortexField", problems)
-        return self
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
+        yield from zero_vector("axis", self.axis)
+        given = (self.angular_speed, self.strength)
+        yield from exactly_one("angular_speed", "strength", given)
+        if self.angular_speed is None and self.strength is not None and self.rate is not None:
+            yield ("rate",), "works only beside angular_speed: remove it", self.rate
 
 
 class NoiseField(_FieldBase):
@@ -171,78 +146,13 @@ class DragField(_FieldBase):
     quadratic: NonNegative = 0.0
     """Share of the velocity that is lost per distance travelled, 1/m."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if self.linear == 0.0 and self.quadratic == 0.0:
-            reject("DragField", [((), "does nothing: give linear, quadratic or both", None)])
-        return self
+            yield (), "does nothing: give linear, quadratic or both", None
 
 
 Field = Annotated[
     UniformField | WindField | VortexField | NoiseField | AttractorField | DragField,
     Choice(discriminator="type"),
 ]
-
-
-class BoxKill(Limited):
-    """Removes what enters a box, or what leaves it."""
-
-    shape: Literal["box"] = "box"
-    """Kind of shape."""
-    center: Vec3
-    """Centre, m."""
-    size: Size3
-    """Edge lengths along x, y and z, m."""
-    rotation: Rotation | None = None
-    """Turn of the box about its centre."""
-    outside: Switch = False
-    """Whether particles outside are removed, instead of those inside."""
-
-
-class SphereKill(Limited):
-    """Removes what enters a ball, or what leaves it."""
-
-    shape: Literal["sphere"] = "sphere"
-    """Kind of shape."""
-    center: Vec3
-    """Centre, m."""
-    radius: Positive
-    """Radius, m."""
-    outside: Switch = False
-    """Whether particles outside are removed, instead of those inside."""
-
-
-class PlaneKill(Limited):
-    """Removes what goes behind a plane."""
-
-    shape: Literal["plane"] = "plane"
-    """Kind of shape."""
-    point: Vec3 = ZERO
-    """A point on the plane, m."""
-    normal: Vec3 = (0.0, 1.0, 0.0)
-    """Direction towards the side that particles may be on; any length but zero."""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        reject("PlaneKill", zero_vector("normal", self.normal))
-        return self
-
-
-class MeshKill(Limited):
-    """Removes what enters a mesh, or what leaves it."""
-
-    shape: Literal["mesh"] = "mesh"
-    """Kind of shape."""
-    file: MeshFile
-    """Mesh file (.obj .ply .stl .glb .gltf .off), or "builtin:NAME"; relative to the scene file."""
-    center: Vec3 = ZERO
-    """Where the origin of the mesh is put, m."""
-    rotation: Rotation | None = None
-    """Turn of the mesh about its origin."""
-    scale: Positive = 1.0
-    """Size of the mesh in the scene over its size in the file."""
-    outside: Switch = False
-    """Whether particles outside are removed, instead of those inside."""
-
-
-Kill = Annotated[BoxKill | SphereKill | PlaneKill | MeshKill, Choice(discriminator="shape")]

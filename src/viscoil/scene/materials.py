@@ -6,13 +6,12 @@ A material is a Maxwell fluid: modulus G (Pa) and relaxation time τ (s), with v
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 from pydantic import Strict, model_serializer, model_validator
-from typing_extensions import Self
 
 from viscoil.scene._base import (
     Color,
@@ -62,18 +61,15 @@ class Thermal(Model):
     stiffening: tuple[_Factor, ...]
     """Factors on viscosity and modulus at these temperatures; between them they grow evenly."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems: list[Problem] = []
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if not self.temperatures:
-            problems.append((("temperatures",), "is empty: give at least one", None))
+            yield ("temperatures",), "is empty: give at least one", None
         if any(b <= a for a, b in pairwise(self.temperatures)):
-            problems.append((("temperatures",), "must be ascending", self.temperatures))
+            yield ("temperatures",), "must be ascending", self.temperatures
         if len(self.stiffening) != len(self.temperatures):
             text = f"must have as many numbers as temperatures ({len(self.temperatures)})"
-            problems.append((("stiffening",), text, self.stiffening))
-        reject("Thermal", problems)
-        return self
+            yield ("stiffening",), text, self.stiffening
 
 
 class Material(Model, json_schema_extra=_as_input_schema):
@@ -182,7 +178,7 @@ def _merge_preset(table: dict[str, Any]) -> dict[str, Any]:
     if name is None:
         return table
     if not isinstance(name, str) or name not in PRESETS:
-        reject("Material", [(("preset",), unknown_name("preset", name, PRESETS), name)])
+        reject([(("preset",), unknown_name("preset", name, PRESETS), name)])
     base = dict(PRESETS[name].values)
     given = [key for key in TRIPLE if key in table]
     if "compliance" in table or len(given) > 1:
@@ -199,13 +195,13 @@ def _check_paper(table: dict[str, Any]) -> dict[str, Any]:
         text = (
             f"is the paper's own unit and excludes {' and '.join(extra)}: remove one or the other"
         )
-        reject("Material", [(("compliance",), text, table["compliance"])])
+        reject([(("compliance",), text, table["compliance"])])
     if "relaxation_time" not in table:
         text = "needs relaxation_time beside it (0 is allowed): add it"
-        reject("Material", [(("compliance",), text, table["compliance"])])
+        reject([(("compliance",), text, table["compliance"])])
     if math.isinf(table["relaxation_time"]) or math.isinf(table["compliance"]):
         text = "and relaxation_time must both be finite"
-        reject("Material", [(("compliance",), text, table["compliance"])])
+        reject([(("compliance",), text, table["compliance"])])
     return table
 
 
@@ -226,14 +222,14 @@ def _solve_triple(table: Mapping[str, Any]) -> Rheology:
         "needs viscosity (0 for an inviscid liquid), or modulus with relaxation_time, "
         "or relaxation_time with compliance: add what is missing"
     )
-    reject("Material", [((), text, None)])
+    reject([((), text, None)])
     raise AssertionError
 
 
 def _from_modulus(viscosity: float, modulus: float) -> Rheology:
     if viscosity > 0 and modulus == 0:
         text = "must be greater than 0 beside a viscosity: remove it for a purely viscous fluid"
-        reject("Material", [(("modulus",), text, modulus)])
+        reject([(("modulus",), text, modulus)])
     return _normal(viscosity, modulus, viscosity / modulus if viscosity else 0.0)
 
 
@@ -241,13 +237,13 @@ def _check_infinite(viscosity: float | None, modulus: float | None, time: float 
     """Refuse infinities that leave another number undetermined."""
     if viscosity is not None and math.isinf(viscosity) and not (modulus and time == math.inf):
         text = "must be finite: for an elastic solid give modulus and relaxation_time = inf"
-        reject("Material", [(("viscosity",), text, viscosity)])
+        reject([(("viscosity",), text, viscosity)])
     if modulus is not None and math.isinf(modulus) and (viscosity is None or time):
         text = "must be finite: for a purely viscous fluid give viscosity alone"
-        reject("Material", [(("modulus",), text, modulus)])
+        reject([(("modulus",), text, modulus)])
     if time == math.inf and modulus is None and viscosity is not None:
         text = "makes an elastic solid, which needs modulus instead of viscosity"
-        reject("Material", [(("relaxation_time",), text, time)])
+        reject([(("relaxation_time",), text, time)])
 
 
 def _check_consistent(viscosity: float, modulus: float, time: float) -> Rheology:
@@ -257,7 +253,7 @@ def _check_consistent(viscosity: float, modulus: float, time: float) -> Rheology
             f"disagrees with modulus times relaxation_time, which is {product:g}: "
             "remove one of the three"
         )
-        reject("Material", [(("viscosity",), text, viscosity)])
+        reject([(("viscosity",), text, viscosity)])
     return _normal(viscosity, modulus, time)
 
 

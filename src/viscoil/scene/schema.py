@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
-from typing_extensions import Self
 
-from viscoil.scene._base import Location, Model, Problem, reject
+from viscoil.scene._base import Location, Model, Problem
 from viscoil.scene.channels import channel_problems, channel_widths, items
+from viscoil.scene.colliders import Collider
+from viscoil.scene.emitters import Emitter
 from viscoil.scene.fields import Field as ForceField
-from viscoil.scene.fields import Kill
+from viscoil.scene.fluids import Fluid
+from viscoil.scene.kill import Kill
 from viscoil.scene.materials import Material
 from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
 from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings, SolverSettings
-from viscoil.scene.shapes import Collider, Emitter, Fluid
 
 DEFAULT_OUTPUTS = (
     OutputSpec(type="frames"),
@@ -78,26 +79,12 @@ class Scene(Model):
                 result[group] = [_scaled(item, finer) for item in data[group]]
         return result
 
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        reject("Scene", name_problems(dict(self)))
-        return self
-
-    @model_validator(mode="after")
-    def _check_exports(self) -> Self:
-        formats = [output.format for output in self.outputs]
-        problems: list[Problem] = [
-            (("outputs", i, "format"), "is exported twice: remove one of the two", form)
-            for i, form in enumerate(formats)
-            if form is not None and form in formats[:i]
-        ]
-        reject("Scene", problems)
-        return self
-
-    @model_validator(mode="after")
-    def _check_spacings(self) -> Self:
-        reject("Scene", _spacing_problems(self))
-        return self
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
+        yield from name_problems(dict(self))
+        yield from _export_problems(self)
+        yield from _spacing_problems(self)
+        yield from _one_resolution_problems(self)
 
     def spacing_of(self, body: Fluid | Emitter) -> float:
         """Particle spacing of a fluid or emitter, m."""
@@ -109,30 +96,10 @@ class Scene(Model):
         found = {self.spacing_of(body) for body in (*self.fluids, *self.emitters)}
         return tuple(sorted(found)) or (self.simulation.spacing,)
 
-    @model_validator(mode="after")
-    def _check_one_resolution(self) -> Self:
-        if tuple(self.spacings) == (self.simulation.spacing,):
-            return self
-        text = "works with one resolution: remove it, or the spacing of fluids and emitters"
-        problems: list[Problem] = [
-            (("materials", name, key), text, getattr(material, key))
-            for name, material in self.materials.items()
-            for key in ("surface_tension", "adhesion", "xsph")
-            if getattr(material, key) > 0.0
-        ]
-        problems += [
-            ((group, i, "temperature"), text, item.temperature)
-            for group in ("fluids", "emitters")
-            for i, item in enumerate(getattr(self, group))
-            if item.temperature is not None
-        ]
-        problems += [
-            (("fields", i, "surface_only"), text, True)
-            for i, field in enumerate(self.fields)
-            if field.type == "wind" and field.surface_only
-        ]
-        reject("Scene", problems)
-        return self
+    @property
+    def mixed(self) -> bool:
+        """Whether particles have sizes of their own, other than simulation.spacing."""
+        return self.spacings != (self.simulation.spacing,)
 
     @property
     def name(self) -> str:
@@ -218,20 +185,50 @@ def _material_problems(data: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def _spacing_problems(scene: Scene) -> list[Problem]:
+def _export_problems(scene: Scene) -> Iterator[Problem]:
+    formats = [output.format for output in scene.outputs]
+    for i, form in enumerate(formats):
+        if form is not None and form in formats[:i]:
+            yield ("outputs", i, "format"), "is exported twice: remove one of the two", form
+
+
+def _spacing_problems(scene: Scene) -> Iterator[Problem]:
     """Resolutions too different, or too many of them, for particles to see each other well."""
     finest = scene.spacings[0]
-    problems: list[Problem] = []
+    if scene.spacings[-1] <= (MOST_APART + 1e-6) * finest:
+        if len(scene.spacings) > MOST_SPACINGS:
+            text = f"has {len(scene.spacings)} different spacings; {MOST_SPACINGS} are possible"
+            yield (), text, None
+        return
+    for place, body in _bodies(scene):
+        spacing = scene.spacing_of(body)
+        if spacing > (MOST_APART + 1e-6) * finest:
+            text = f"must not exceed {MOST_APART} times the smallest in the scene ({finest:g})"
+            yield (*place, "spacing"), text, spacing
+
+
+def _one_resolution_problems(scene: Scene) -> Iterator[Problem]:
+    """What works only where all particles are of the same size, which simulation.spacing gives."""
+    if not scene.mixed:
+        return
+    text = "works with one resolution: remove it, or the spacing of fluids and emitters"
+    for name, material in scene.materials.items():
+        for key in ("surface_tension", "adhesion", "xsph"):
+            if getattr(material, key) > 0.0:
+                yield ("materials", name, key), text, getattr(material, key)
+    for place, body in _bodies(scene):
+        if body.temperature is not None:
+            yield (*place, "temperature"), text, body.temperature
+    for i, field in enumerate(scene.fields):
+        if field.type == "wind" and field.surface_only:
+            yield ("fields", i, "surface_only"), text, True
+
+
+def _bodies(scene: Scene) -> Iterator[tuple[Location, Fluid | Emitter]]:
+    """Where fluids and emitters are in the scene, and they themselves."""
     for group in ("fluids", "emitters"):
         for i, body in enumerate(getattr(scene, group)):
-            spacing = scene.spacing_of(body)
-            if spacing > (MOST_APART + 1e-6) * finest:
-                text = f"must not exceed {MOST_APART} times the smallest in the scene ({finest:g})"
-                problems.append(((group, i, "spacing"), text, spacing))
-    if not problems and len(scene.spacings) > MOST_SPACINGS:
-        text = f"has {len(scene.spacings)} different spacings; {MOST_SPACINGS} are possible"
-        problems.append(((), text, None))
-    return problems
+            yield (group, i), body
 
 
 def _material_uses(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

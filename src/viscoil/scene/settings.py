@@ -1,23 +1,23 @@
 """How a scene is run and what is written: simulation, solver, outputs and camera settings."""
 
 import math
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt
-from pydantic import Field, model_validator
-from typing_extensions import Self
+from pydantic import Field
 
 from viscoil.scene._base import (
     Model,
     NonNegative,
     Number,
     Positive,
+    Problem,
     Switch,
     Vec3,
     Whole,
-    reject,
+    exactly_one,
 )
-from viscoil.scene.shapes import exactly_one
 
 DEFAULT_MAX_POSITION_ITERATIONS = 60
 
@@ -30,11 +30,10 @@ class Bounds(Model):
     max: Vec3
     """Highest corner, m."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if any(low >= high for low, high in zip(self.min, self.max, strict=True)):
-            reject("Bounds", [(("max",), "must exceed min along every axis", self.max)])
-        return self
+            yield ("max",), "must exceed min along every axis", self.max
 
 
 class SimulationSettings(Model):
@@ -82,23 +81,18 @@ class SimulationSettings(Model):
     cooling: NonNegative | None = None
     """Heat that a free surface loses to the air, W/(m² K); still air takes about 10."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        problems: list[Any] = []
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if self.cooling is not None and self.ambient_temperature is None:
             text = "needs ambient_temperature beside it: add it"
-            problems.append((("cooling",), text, self.cooling))
-        if (self.duration is None) == (self.frames is None):
-            neither = self.duration is None
-            problems.append(((), exactly_one("duration", "frames", neither), None))
+            yield ("cooling",), text, self.cooling
+        yield from exactly_one("duration", "frames", (self.duration, self.frames))
         if self.min_time_step > self.max_time_step:
             text = f"must not exceed max_time_step ({self.max_time_step:g})"
-            problems.append((("min_time_step",), text, self.min_time_step))
+            yield ("min_time_step",), text, self.min_time_step
         if self.name in ("", ".", "..") or any(c in self.name for c in '/\\\0\n\r\t:*?"<>|'):
             text = "names the run folder: use letters, digits, spaces, dashes or underscores"
-            problems.append((("name",), text, self.name))
-        reject("SimulationSettings", problems)
-        return self
+            yield ("name",), text, self.name
 
     @property
     def frame_count(self) -> int:
@@ -148,13 +142,12 @@ class SolverSettings(Model):
     conformation_update: Literal["convected", "implicit"] = "convected"
     """How the stored conformation follows the flow; implicit is equation 6 of the paper."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if self.max_position_iterations < self.position_iterations:
             text = f"must be at least position_iterations ({self.position_iterations})"
             value = self.max_position_iterations
-            reject("SolverSettings", [(("max_position_iterations",), text, value)])
-        return self
+            yield ("max_position_iterations",), text, value
 
 
 WITH_CHANNELS = ("frames", "export")  # types of outputs that hold particles
@@ -176,22 +169,21 @@ class OutputSpec(Model):
     """What a particle file or an export holds (types "frames" and "export" only): any channels that
     the scene's particles have."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if self.type not in WITH_CHANNELS and self.channels != DEFAULT_CHANNELS:
             types = " or ".join(f'"{name}"' for name in WITH_CHANNELS)
             text = f'works only with type = {types}, and type is "{self.type}": remove it'
-            reject("OutputSpec", [(("channels",), text, self.channels)])
+            yield ("channels",), text, self.channels
         if self.type != "export" and self.format is not None:
             text = f'works only with type = "export", and type is "{self.type}": remove it'
-            reject("OutputSpec", [(("format",), text, self.format)])
+            yield ("format",), text, self.format
         if self.type == "export" and self.format is None:
             text = 'needs format beside it, such as format = "vtp": add it'
-            reject("OutputSpec", [(("type",), text, self.type)])
-        if not self.channels:
+            yield ("type",), text, self.type
+        if not self.channels and self.type in WITH_CHANNELS:
             text = 'is empty: name at least one channel, such as "position", or remove it'
-            reject("OutputSpec", [(("channels",), text, self.channels)])
-        return self
+            yield ("channels",), text, self.channels
 
 
 class Camera(Model):
@@ -208,9 +200,8 @@ class Camera(Model):
     height: Annotated[Whole, Ge(16)] = 540
     """Height of the picture, pixels."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _problems(self) -> Iterator[Problem]:
+        yield from super()._problems()
         if self.position is not None and self.position == self.target:
             text = "must differ from position, or the camera has nowhere to look"
-            reject("Camera", [(("target",), text, self.target)])
-        return self
+            yield ("target",), text, self.target

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viscoil.meshes.builtin.transforms import Float, mesh
 from viscoil.meshes.mesh import TriangleMesh
+from viscoil.meshes.triangles import area_vectors
 
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint64)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -47,8 +48,7 @@ def fractal_noise(points: ArrayLike, octaves: int, seed: int = 0) -> Float:
 
 def vertex_normals(part: TriangleMesh) -> Float:
     """The mean normal (unit length) of the faces round each vertex, weighted by area."""
-    corners = part.vertices[part.faces]
-    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    face = area_vectors(part.triangles)
     total = np.stack(
         [
             np.bincount(part.faces.ravel(), np.repeat(face[:, k], 3), len(part.vertices))

@@ -1,0 +1,78 @@
+"""Small scenes that simulations are tried on, and what to compare of them."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from viscoil.scene import Scene
+from viscoil.simulation import Simulation
+
+D = 0.02
+PASTE = {"density": 1200.0, "viscosity": 50.0}
+JELLY = {"density": 1000.0, "modulus": 2000.0, "relaxation_time": 0.3}
+RIGID = {"density": 1000.0, "relaxation_time": 0.0, "compliance": 0.0}
+FLOOR = {"shape": "plane", "contact": "sticky"}
+PADDLE = {
+    "shape": "box",
+    "center": (-0.12, 0.05, 0.0),
+    "size": (0.04, 0.1, 0.2),
+    "contact": "friction",
+    "friction": 0.3,
+    "motion": (
+        {"time": 0.0},
+        {"time": 0.2, "translation": (0.1, 0.0, 0.0)},
+    ),
+}
+NOZZLE = {
+    "shape": "disc",
+    "material": "paste",
+    "center": (0.0, 0.3, 0.0),
+    "direction": (0.0, -1.0, 0.0),
+    "radius": 0.03,
+    "speed": 1.0,
+}
+
+
+def block(m: int, **values: Any) -> dict[str, Any]:
+    return {
+        "shape": "box",
+        "material": "paste",
+        "center": (0.0, 0.0, 0.0),
+        "size": (m * D, m * D, m * D),
+        **values,
+    }
+
+
+def scene(**tables: Any) -> Scene:
+    simulation = {"spacing": D, "frames": 20, **tables.pop("simulation", {})}
+    materials = {"paste": PASTE, "jelly": JELLY, "rigid": RIGID}
+    return Scene.model_validate({"simulation": simulation, "materials": materials, **tables})
+
+
+def weightless(*fluids: dict[str, Any], **simulation: Any) -> Scene:
+    settings = {"gravity": (0.0, 0.0, 0.0), "time_step": 1.0 / 240.0, **simulation}
+    return scene(fluids=fluids, simulation=settings)
+
+
+def busy(**simulation: Any) -> Scene:
+    """A jelly on the floor, a jet that falls onto it, a paddle, and a box that swallows strays."""
+    return scene(
+        fluids=[block(5, material="jelly", center=(0.0, 0.06, 0.0), velocity=(0.5, 0.0, 0.0))],
+        emitters=[NOZZLE],
+        colliders=[FLOOR, PADDLE],
+        simulation={
+            "kill_bounds": {"min": (-1.0, -1.0, -1.0), "max": (0.075, 1.0, 1.0)},
+            **simulation,
+        },
+    )
+
+
+def state(simulation: Simulation) -> dict[str, bytes]:
+    found = {name: simulation.particles[name].tobytes() for name in simulation.particles}
+    return {**found, "clock": json.dumps([simulation.time, simulation.steps]).encode()}
+
+
+def by_id(simulation: Simulation, name: str) -> np.ndarray:
+    values = np.array(simulation.particles[name])[np.argsort(simulation.particles["id"])]
+    return values.astype(np.float64)
