@@ -157,7 +157,7 @@ def test_strewn_particles_get_a_sentence() -> None:
     with pytest.raises(RunError, match=r"strewn over 1e\+05 m.*kill_bounds"):
         surface_of(snapshot(far))
     nowhere = np.array([[0.0, 0.0, 0.0], [np.nan, 0.0, 0.0]])
-    with pytest.raises(RunError, match="a particle is nowhere"):
+    with pytest.raises(RunError, match=r"frame 0 has 1 particle that is nowhere \(NaN or inf"):
         surface_of(snapshot(nowhere))
 
 

@@ -140,6 +140,7 @@ class Run:
             materials=self.looks,
             colliders=self._colliders(time, rest.get("collider_pose")),
             spacing=float(rest.get("spacing", self.scene.simulation.spacing)),
+            source=path,
         )
 
     @cached_property
