@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag
+from viscoil.commands import command
 
 ScenePath = Annotated[Path, Parameter(name="scene", show_default=False)]
 
@@ -55,4 +56,5 @@ def import_(
     with write_whole(target) as file:
         file.write(text.encode("utf-8"))
     more = f", with {len(copies)} meshes in {copies[0].parent}" if copies else ""
-    print(f"{target} is written{more}: try `viscoil check {target}`, then `viscoil run {target}`")
+    check_it, run_it = command("check", target), command("run", target)
+    print(f"{target} is written{more}: try `{check_it}`, then `{run_it}`")

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag, RunPath, Size
+from viscoil.commands import command
 
 RunPaths = Annotated[Path, Parameter(name="runs", show_default=False)]
 
@@ -61,7 +62,7 @@ def video(
     film = make_film(Run(run), pictures, out, fps, overwrite)
     for note in film.notes:
         print(f"note: {note}")
-    print(f"{film}; play it, or make better pictures with viscoil render {run}")
+    print(f"{film}; play it, or make better pictures with {command('render', run)}")
 
 
 def plot(

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import Count, Flag, Frames, RunPath, Size
+from viscoil.commands import command
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _draw(
         kept = render_turntable(studio, frame, turntable, folder, overwrite=overwrite, quiet=quiet)
     print(f"{counted(turntable or len(frames), 'picture', kept)}: {folder}/frame_*.png")
     name = "render" if folder == studio.run.path / "render" else str(folder)
-    print(f"Next: viscoil video {studio.run.path} --pictures {name}")
+    print(f"Next: {command('video', studio.run.path, '--pictures', name)}")
 
 
 def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
@@ -145,7 +146,7 @@ def _tell(studio: "Studio", frames: list[int]) -> None:
         require_library()
         print(
             f"note: {bare} of {len(frames)} frames have no surface yet, so it is made on the "
-            f"way and not kept: `viscoil mesh {studio.run.path}` keeps it"
+            f"way and not kept: `{command('mesh', studio.run.path)}` keeps it"
         )
     if not denoiser_is_here():
         print(

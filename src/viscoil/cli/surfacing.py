@@ -1,13 +1,13 @@
 """The command that turns particles into surfaces."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import Count, Flag, Frames, Names, RunPath, listed
+from viscoil.commands import command
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def mesh(
     )
     print(summary(folder.path, made, kept))
     print(
-        f"Next: viscoil render {quote(str(run))}"
+        f"Next: {command('render', run)}"
         if out is None
         else "Next: open them in Blender or Houdini"
     )

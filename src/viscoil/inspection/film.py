@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from viscoil.commands import command
 from viscoil.errors import RunError
 from viscoil.inspection.telling import ranges
 from viscoil.meshes.sequence import natural_order
@@ -79,9 +80,8 @@ def missing_numbers(pictures: Sequence[Path], last: int = 0) -> list[int]:
 
 def _pictures(run: Run, folder: Path, name: str) -> list[Path]:
     if not folder.is_dir():
-        hint = (
-            f"make them with `viscoil render {run.path}`" if name == "render" else "check its name"
-        )
+        make = f"make them with `{command('render', run.path)}`"
+        hint = make if name == "render" else "check its name"
         raise RunError(f"there is no folder of pictures {folder}: {hint}")
     with reporting(folder):
         found = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and p.name[0] != "."]

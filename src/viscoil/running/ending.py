@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from viscoil import progress
+from viscoil.commands import command
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import last_record
 
@@ -38,7 +38,7 @@ def final_line(name: str, summary: Summary) -> str:
 
 def what_next(path: Path) -> str:
     """Where the results of a run are, and which commands go on from there."""
-    folder, given = RunFolder(path), quote(str(path))
+    folder = RunFolder(path)
     places = [
         f"{what} {where}"
         for what, where in (("the film", folder.video), ("the latest picture", folder.picture))
@@ -46,8 +46,10 @@ def what_next(path: Path) -> str:
     ]
     here = f"see {' and '.join(places)}; " if places else ""
     if not folder.frames.is_dir():
-        return f"{here}next: viscoil info {given} (what is there), viscoil plot {given} (curves)"
+        info, plot = command("info", path), command("plot", path)
+        return f"{here}next: {info} (what is there), {plot} (curves)"
+    export = command("export", path, "--to", "usd")
     return (
-        f"{here}next: viscoil mesh {given} (surfaces), viscoil render {given} (pictures), "
-        f"viscoil export {given} --to usd (other programs)"
+        f"{here}next: {command('mesh', path)} (surfaces), {command('render', path)} (pictures), "
+        f"{export} (other programs)"
     )

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from viscoil.commands import command
 from viscoil.errors import MeshError, RunError
 from viscoil.memory import SHARE_OF_MEMORY, available
 from viscoil.meshes import TriangleMesh, write_mesh
@@ -35,18 +36,17 @@ def surface_folder(run: Run, out: Path | None = None) -> FrameFolder:
 
 
 def read_surface(path: Path, needs: Sequence[str] = ()) -> TriangleMesh:
-    """The surface of a frame, which may have no faces.
+    """The surface of a frame, from the folder `surface` of a run; it may have no faces.
 
     Raises RunError for a damaged file, and for one without the attributes that it needs.
     """
+    again = f"make it again with `{command('mesh', path.parent.parent, '--overwrite')}`"
     try:
         mesh = read_ply(read_bytes(path))
     except MeshError as error:
-        raise RunError(
-            f"the surface {path} is damaged: make it again with viscoil mesh RUN --overwrite"
-        ) from error
+        raise RunError(f"the surface {path} is damaged: {again}") from error
     if len(mesh.faces) and not set(needs) <= mesh.attributes.keys():
-        raise RunError(f"the surface {path} is of another program: use `viscoil mesh --overwrite`")
+        raise RunError(f"the surface {path} is of another program: {again}")
     return mesh
 
 
