@@ -16,8 +16,6 @@ def info(run: RunPath, /, *, json: Flag = False) -> None:
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote.
     json
         Print it as JSON, for programs.
     """
@@ -44,8 +42,6 @@ def video(
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote.
     pictures
         Which pictures: preview, render, or any folder of PNG files (default: render if there are
         any, else preview).
