@@ -149,11 +149,14 @@ class TestCheck:
         (["run", "honey", "--keep-checkpoints", "1"], "--keep-checkpoints"),
         (["video", "runs/a", "--fps", "0"], "--fps"),
         (["check", "honey", "extra"], "extra"),
+        (["--framse", "3"], "--framse"),
     ],
 )
 def test_wrong_usage(arguments: list[str], words: str) -> None:
     (line,) = error_lines(viscoil(*arguments), 2)
     assert words in line
+    known = arguments[:1] if arguments[0] in ("run", "video", "check") else []
+    assert line.endswith(f" (see {' '.join(['viscoil', *known, '--help'])})")
 
 
 @pytest.mark.parametrize("until", ["soon", "1.5", "0"])
