@@ -1,6 +1,7 @@
 """Runs with a fake simulation: what is written, what is refused, and how runs stop and go on."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -105,6 +106,11 @@ def test_a_run_ends_with_what_to_do_next(
     assert (
         capsys.readouterr().out.splitlines()[-1].startswith(f"see the film {out}/video.mp4; next")
     )
+    (out / "preview.png").touch()
+    os.utime(out / "video.mp4", ns=(0, 0))  # of an earlier picture
+    run(scene, out, resume=True, make=make())
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"see the latest picture {out}/preview.png; next")
 
 
 def test_default_folder(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,21 +75,27 @@ def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: 
 
 def _draw(studio: "Studio", frames: list[int], turntable: int | None, work: FrameWork) -> None:
     """Makes the pictures, and tells how many and where."""
+    from viscoil.outputs.run_folder import film_of
     from viscoil.render.pictures import render_frames, render_turntable
 
     how = {"overwrite": work.overwrite, "quiet": work.quiet}
+    if turntable is not None:
+        _check_single(frames)
+    usual = "render" if turntable is None else f"turntable_{frames[0]:06d}"
+    folder = work.out or studio.run.path / usual
+    film = film_of(studio.run.path, folder)
+    had_film = film.exists()
+    _tell(studio, frames)
     if turntable is None:
-        folder = work.out or studio.run.path / "render"
-        _tell(studio, frames)
         kept = render_frames(studio, frames, folder, **how)
     else:
-        frame = _only(frames)
-        folder = work.out or studio.run.path / f"turntable_{frame:06d}"
-        _tell(studio, frames)
-        kept = render_turntable(studio, frame, turntable, folder, **how)
+        kept = render_turntable(studio, frames[0], turntable, folder, **how)
+    if had_film and not film.exists():
+        print(f"note: {film} showed the earlier pictures, and is gone with them")
     print(f"{counted(turntable or len(frames), 'picture', kept)}: {folder}/frame_*.png")
     name = "render" if folder == studio.run.path / "render" else str(folder)
-    print(f"Next: {command('video', studio.run.path, '--pictures', name)}")
+    again = ["--overwrite"] if film.exists() else []
+    print(f"Next: {command('video', studio.run.path, '--pictures', name, *again)}")
 
 
 def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
@@ -109,14 +115,13 @@ def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
     )
 
 
-def _only(frames: list[int]) -> int:
+def _check_single(frames: list[int]) -> None:
     from viscoil.errors import ViscoilError
 
     if len(frames) != 1:
         raise ViscoilError(
             f"a turntable shows one frame, and --frames names {len(frames)}: name one of them"
         )
-    return frames[0]
 
 
 def _tell(studio: "Studio", frames: list[int]) -> None:

@@ -112,9 +112,10 @@ def _made(path: Path) -> dict[str, int]:
     """Folders of what was made of the frames, and how many files each has."""
     export = path / "export"
     folders = [*(sorted(export.iterdir()) if export.is_dir() else []), path / "surface"]
+    folders += [path / "render", *sorted(path.glob("turntable_*"))]
     return {
         str(folder.relative_to(path)): sum(1 for p in folder.rglob("*") if p.is_file())
-        for folder in (*folders, path / "render")
+        for folder in folders
         if folder.is_dir()
     }
 

@@ -11,6 +11,7 @@ from viscoil.errors import RunError
 from viscoil.inspection.telling import ranges
 from viscoil.meshes.sequence import natural_order
 from viscoil.outputs.files import reporting
+from viscoil.outputs.run_folder import film_of
 from viscoil.outputs.video import write_video
 from viscoil.runs import Run
 
@@ -57,7 +58,7 @@ def make_film(
     name = pictures or ("render" if any((run.path / "render").glob("*.png")) else "preview")
     folder = run.path / name if name in NAMED else Path(name)
     found = _pictures(run, folder, name)
-    path = out or run.path / _default_name(name, folder)
+    path = out or film_of(run.path, folder)
     _check_out(path, overwrite)
     speed = fps or run.fps
     write_video(found, path, speed)
@@ -92,10 +93,6 @@ def _pictures(run: Run, folder: Path, name: str) -> list[Path]:
             f"{folder} has no PNG pictures ({what}): give another folder with --pictures"
         )
     return sorted(found, key=natural_order)
-
-
-def _default_name(name: str, folder: Path) -> str:
-    return "video.mp4" if name == "preview" else f"{folder.resolve().name}.mp4"
 
 
 def _check_out(path: Path, overwrite: bool) -> None:

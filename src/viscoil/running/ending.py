@@ -39,11 +39,12 @@ def final_line(name: str, summary: Summary) -> str:
 def what_next(path: Path) -> str:
     """Where the results of a run are, and which commands go on from there."""
     folder = RunFolder(path)
-    places = [
-        f"{what} {where}"
-        for what, where in (("the film", folder.video), ("the latest picture", folder.picture))
-        if where.is_file()
-    ]
+    film, picture = folder.video, folder.picture
+    shown = {
+        f"the film {film}": film.is_file() and not _is_newer(picture, film),
+        f"the latest picture {picture}": picture.is_file(),
+    }
+    places = [place for place, is_shown in shown.items() if is_shown]
     here = f"see {' and '.join(places)}; " if places else ""
     if not folder.frames.is_dir():
         info, plot = command("info", path), command("plot", path)
@@ -53,3 +54,7 @@ def what_next(path: Path) -> str:
         f"{here}next: {command('mesh', path)} (surfaces), {command('render', path)} (pictures), "
         f"{export} (other programs)"
     )
+
+
+def _is_newer(path: Path, other: Path) -> bool:
+    return path.is_file() and path.stat().st_mtime_ns > other.stat().st_mtime_ns
