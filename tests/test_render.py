@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -27,14 +26,12 @@ from viscoil.meshes.builtin.solids import box, sphere
 from viscoil.outputs.png import read_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.render.pictures import PictureSettings, Studio, View
 from viscoil.render.shading import glow_words, medium_words, surface_words
 from viscoil.render.solids import Rod, creased, left_out, solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
 from viscoil.render.tone import developed, encoded
 from viscoil.render.tracing import require_mitsuba
-from viscoil.runs import Run
 from viscoil.scene import PRESETS, Material, MeshCollider, Scene
 
 
@@ -272,74 +269,6 @@ def test_a_new_surface_makes_a_picture_stale(
     assert main(["render", *command]) == 0
     assert drawn == [1]
     assert Studio(run, PictureSettings(16, 16, 1, {})).surfaces([0, 1]) == {}
-
-
-@pytest.fixture
-def filmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run with pictures of two frames, a turntable, and something for the films of both."""
-
-    def drawing(studio: Studio, view: View) -> Array:
-        return np.zeros((16, 16, 3), np.uint8)
-
-    monkeypatch.setattr(Studio, "picture", drawing)
-    run = written(tmp_path / "run", {n: two_balls(n) for n in range(2)})
-    assert main(["render", str(run.path), "--quiet"]) == 0
-    assert main(["render", str(run.path), "--quiet", "--turntable", "2"]) == 0
-    for name in ("video", "render", "turntable_000001", "mine"):
-        (run.path / f"{name}.mp4").touch()
-    return run
-
-
-def films(run: Run) -> list[str]:
-    return sorted(path.stem for path in run.path.glob("*.mp4"))
-
-
-def test_a_film_goes_with_the_pictures_that_it_shows(
-    filmed: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Not with those of another folder, nor without --overwrite."""
-    arguments = ["render", str(filmed.path), "--quiet"]
-    assert main([*arguments, "--out", str(tmp_path / "render"), "--overwrite"]) == 0
-    (filmed.path / "render/frame_000000.png").unlink()
-    capsys.readouterr()
-    assert main(arguments) == 0
-    assert films(filmed) == ["mine", "render", "turntable_000001", "video"]
-    again = f"Next: viscoil video {filmed.path} --pictures render"
-    assert capsys.readouterr().out.splitlines()[-1] == f"{again} --overwrite"
-    assert main([*arguments, "--frames", "1", "--overwrite"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert (
-        f"note: {filmed.path}/render.mp4 showed the earlier pictures, and is gone with them" in said
-    )
-    assert said[-1] == again
-    assert films(filmed) == ["mine", "turntable_000001", "video"]
-    assert main([*arguments, "--turntable", "3", "--overwrite"]) == 0
-    assert films(filmed) == ["mine", "video"]
-
-
-def test_a_resume_removes_what_shows_later_frames(filmed: Run) -> None:
-    folder = RunFolder(filmed.path)
-    folder.cut_back(step=0, frame=1)
-    assert len(films(filmed)) == 4 and (filmed.path / "turntable_000001").is_dir()
-    folder.cut_back(step=0, frame=0)
-    assert films(filmed) == ["mine", "video"]  # there is no preview whose pictures could go
-    assert not (filmed.path / "turntable_000001").exists()
-    assert (filmed.path / "render/frame_000000.png").is_file()
-
-
-def test_a_new_run_removes_what_shows_the_earlier_one(filmed: Run) -> None:
-    """Also films whose pictures are gone; what a user has put there or named stays."""
-    shutil.rmtree(filmed.path / "render")
-    turntable, own = filmed.path / "turntable_000001", filmed.path / "turntable_mine"
-    (turntable / "notes.txt").write_text("mine")
-    (turntable / ".frame_000007.part.png").touch()
-    own.mkdir()
-    for name in ("plot.png", "turntable_mine.mp4", "turntable_000007.mp4"):
-        (filmed.path / name).touch()
-    RunFolder(filmed.path).clear()
-    assert films(filmed) == ["mine", "turntable_mine"]
-    assert [path.name for path in turntable.iterdir()] == ["notes.txt"]
-    assert own.is_dir() and not (filmed.path / "plot.png").exists()
 
 
 def test_without_the_libraries(

@@ -5,7 +5,7 @@ each frame, so that files of different kinds are never mixed unnoticed.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ class FrameFolder:
     """The files in the plural, such as "pictures"."""
     record_name: str
     """Such as render.json."""
+    is_whole: Callable[[Path], bool]
+    """Whether a file can be read and is not cut off, by a quick look."""
     ties: tuple[Path, ...] = ()
     """What is made of all files, such as a film, and goes when some of them are replaced."""
 
@@ -35,10 +37,10 @@ class FrameFolder:
         return self.path / frame_name(frame, self.suffix)
 
     def is_current(self, frame: int, *sources: Path) -> bool:
-        """Whether the file of a frame is there and not older than what it is made from."""
+        """Whether the file of a frame is there, whole, and not older than what it is made from."""
         here = self.frame_path(frame)
         with reporting(here):
-            if not here.exists():
+            if not here.exists() or not self.is_whole(here):
                 return False
             changed = here.stat().st_mtime_ns
             return all(changed >= source.stat().st_mtime_ns for source in sources)

@@ -10,7 +10,7 @@ from viscoil.looks import Look, fluid_size, material_look
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
 from viscoil.outputs.frame_folder import FrameFolder
-from viscoil.outputs.png import write_png
+from viscoil.outputs.png import is_whole, write_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array
 from viscoil.outputs.run_folder import film_of
@@ -110,7 +110,7 @@ def picture_folder(run: Run, path: Path) -> FrameFolder:
     """A folder of pictures; one in the run's own folder may have a film."""
     own = path.resolve().parent == run.path.resolve()
     films = (film_of(run.path, path),) if own else ()
-    return FrameFolder(path, ".png", "pictures", "render.json", films)
+    return FrameFolder(path, ".png", "pictures", "render.json", is_whole, films)
 
 
 def render_frames(

@@ -13,6 +13,7 @@ from viscoil.memory import SHARE_OF_MEMORY, available
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.files import read_bytes
 from viscoil.meshes.ply import read_ply
+from viscoil.meshes.ply_header import is_whole
 from viscoil.outputs.files import reporting
 from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
 from viscoil.outputs.frame_folder import FrameFolder
@@ -32,7 +33,7 @@ ALWAYS = ("position", "velocity", "material", "size")  # channels that a surface
 
 def surface_folder(run: Run, out: Path | None = None) -> FrameFolder:
     """Where the surfaces of a run are: in `surface` beside its frames, or in `out`."""
-    return FrameFolder(out or run.path / "surface", ".ply", "surfaces", "surface.json")
+    return FrameFolder(out or run.path / "surface", ".ply", "surfaces", "surface.json", is_whole)
 
 
 def read_surface(path: Path, needs: Sequence[str] = ()) -> TriangleMesh:
