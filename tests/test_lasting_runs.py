@@ -4,21 +4,17 @@ import errno
 import io
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import ENVIRONMENT, make
+from fakes import make
 from hypothesis import given
 from hypothesis import strategies as st
 from test_runner import TEXT, checkpoints, positions, stat_steps, state
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.outputs import files, stats
-from viscoil.outputs.lock import FolderLock, is_locked
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.running import disk
 from viscoil.running.differences import misfit
@@ -450,70 +446,3 @@ def test_the_room_of_a_run_is_known() -> None:
 )
 def test_sizes_are_readable(count: int, text: str) -> None:
     assert disk.size_text(count) == text
-
-
-class TestLock:
-    def test_one_process_at_a_time(self, tmp_path: Path) -> None:
-        """And a process that was killed holds nothing back."""
-        (tmp_path / "drop.toml").write_text(TEXT)
-        fake = str(Path(__file__).parent / "fakes.py")
-        command = [sys.executable, fake, json.dumps({"seconds": 0.3}), "run", "drop.toml"]
-        pipe = subprocess.PIPE
-        first = subprocess.Popen(
-            [*command, "--out", "o"], cwd=tmp_path, env=ENVIRONMENT, stdout=pipe, text=True
-        )
-        assert first.stdout is not None
-        first.stdout.readline()  # it is under way
-        out = tmp_path / "o"
-        assert is_locked(out)
-        with pytest.raises(RunError, match=r"another process writes to .* \(it holds .*\.lock\)"):
-            simulate(Scene.from_toml(TEXT), out, resume=True)
-        first.send_signal(signal.SIGKILL)
-        first.communicate()
-        assert not is_locked(out)
-        simulate(Scene.from_toml(TEXT), out, resume=True)
-        assert stat_steps(out) == list(range(1, 13))
-
-    def test_those_who_only_look_do_not_see_each_other(self, tmp_path: Path) -> None:
-        import fcntl
-
-        with FolderLock(tmp_path) as lock:
-            lock.take()
-            assert is_locked(tmp_path)
-        with open(tmp_path / ".lock", "rb") as another:
-            fcntl.flock(another, fcntl.LOCK_SH)
-            assert not is_locked(tmp_path)
-
-    @pytest.mark.parametrize("resume", [False, True])
-    def test_a_new_folder_that_becomes_anothers(
-        self, scene: Scene, tmp_path: Path, resume: bool
-    ) -> None:
-        """While one run prepares, another begins and ends there."""
-
-        def slow(scene: Scene, **how: Any) -> Any:
-            simulate(scene, tmp_path)
-            return make()(scene, **how)
-
-        words = "another process has written to" if resume else "holds a run already"
-        with pytest.raises(RunError, match=words):
-            run(scene, tmp_path, resume=resume, make=slow)
-        assert (len(positions(tmp_path)), state(tmp_path)) == (5, "finished")
-
-    def test_it_ends_with_its_block(self, tmp_path: Path) -> None:
-        with FolderLock(tmp_path) as lock:
-            lock.take()
-            lock.take()
-            with pytest.raises(RunError), FolderLock(tmp_path) as another:
-                another.take()
-        with FolderLock(tmp_path) as lock:
-            lock.take()
-
-    def test_a_disk_without_locks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        import fcntl
-
-        def refuse(handle: int, how: int) -> None:
-            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-        monkeypatch.setattr(fcntl, "flock", refuse)
-        simulate(Scene.from_toml(TEXT), tmp_path)
-        assert not is_locked(tmp_path)
