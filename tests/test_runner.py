@@ -323,7 +323,7 @@ class TestResume:
     @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"scene": 3}', '{"scene": "a ="}'])
     def test_damaged_run_file(self, scene: Scene, tmp_path: Path, content: str) -> None:
         (tmp_path / "run.json").write_text(content)
-        with pytest.raises(ResumeError, match=r"run\.json is damaged: start"):
+        with pytest.raises(RunError, match=r"run\.json is damaged: run the scene again with"):
             run(scene, tmp_path, resume=True, make=make())
 
 

@@ -4,7 +4,6 @@ What makes pictures, surfaces or files for other programs starts from here; none
 solver, or the compute backend.
 """
 
-import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from viscoil.errors import RunError, SceneError
 from viscoil.outputs.files import reporting
 from viscoil.outputs.frames import OF_THE_FRAME, frame_name, frame_number
 from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
+from viscoil.outputs.run_folder import read_record
 from viscoil.scene import Scene
 from viscoil.scene.names import nearest
 
@@ -30,7 +30,7 @@ class Run:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.record: Mapping[str, Any] = _read_record(self.path)
+        self.record: Mapping[str, Any] = read_record(self.path)
         """What run.json says: versions, backend, state."""
         self.scene: Scene = _read_scene(self.path, self.record)
         """The scene that ran, complete."""
@@ -157,22 +157,6 @@ class Run:
             ColliderPose(spec, row[:3], row[3:7], float(row[7]))
             for spec, row in zip(specs, poses, strict=True)
         ]
-
-
-def _read_record(folder: Path) -> Mapping[str, Any]:
-    path = folder / "run.json"
-    if not folder.exists():
-        raise RunError(f"there is no folder {folder}: give that of a run, such as runs/honey")
-    if not path.is_file():
-        raise RunError(f"{folder} holds no run: give the folder that `viscoil run` wrote")
-    try:
-        with reporting(path):
-            record = json.loads(path.read_bytes())
-    except ValueError:
-        record = None
-    if not isinstance(record, dict) or not isinstance(record.get("scene"), str):
-        raise RunError(f"{path} is damaged: run the scene again with --overwrite")
-    return record
 
 
 def _read_scene(folder: Path, record: Mapping[str, Any]) -> Scene:

@@ -19,12 +19,11 @@ import platform
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import ResumeError
+from viscoil.errors import RunError
 from viscoil.outputs import stats
 from viscoil.outputs.checkpoints import KEEP, CheckpointStore
 from viscoil.outputs.export_folder import ExportFolder
@@ -88,19 +87,6 @@ class RunFolder:
         with write_whole(self.run) as file:
             file.write(json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
 
-    def read_run(self) -> dict[str, Any]:
-        """What run.json says, or ResumeError if there is none that can be read."""
-        if not self.run.exists():
-            raise ResumeError(f"there is no run in {self.path}: start it without --resume")
-        try:
-            with reporting(self.run):
-                record = json.loads(self.run.read_bytes())
-        except ValueError as error:
-            raise ResumeError(f"{self.run} is damaged: start the run anew") from error
-        if not isinstance(record, Mapping):
-            raise ResumeError(f"{self.run} is damaged: start the run anew")
-        return dict(record)
-
     def frame_numbers(self) -> list[int]:
         """The frames that have a particle file, ascending."""
         numbers = map(frame_number, self.frames.glob("frame_*.npz"))
@@ -145,9 +131,11 @@ class RunFolder:
 
     def _forget_state(self) -> None:
         """Lets a resume start from the beginning, if run.json can be read."""
-        with suppress(ResumeError):
-            record = {**self.read_run(), "state": "running", "saved": False}
-            self._write_record(record)
+        try:
+            record = read_record(self.path)
+        except RunError:
+            return
+        self._write_record({**record, "state": "running", "saved": False})
 
     def free_bytes(self) -> int:
         """Room that is left on the folder's disk."""
@@ -194,6 +182,31 @@ class RunFolder:
 
     def _collider_folders(self) -> list[Path]:
         return sorted(self.colliders.glob("collider_*"))
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """What run.json of a folder says, the text of the scene among it.
+
+    Raises RunError, in one sentence, if there is no run or none that can be read.
+    """
+    path = folder / "run.json"
+    if not folder.exists():
+        raise RunError(f"there is no folder {folder}: give that of a run, such as runs/honey")
+    if not path.is_file():
+        raise RunError(f"{folder} holds no run: give the folder that `viscoil run` wrote")
+    try:
+        with reporting(path):
+            record = json.loads(path.read_bytes())
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("scene"), str):
+        raise damaged_record(path)
+    return record
+
+
+def damaged_record(path: Path) -> RunError:
+    """What to say of a run.json that makes no sense."""
+    return RunError(f"{path} is damaged: run the scene again with --overwrite or another --out")
 
 
 def film_of(run: Path, pictures: Path) -> Path:
