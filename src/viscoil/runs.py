@@ -15,7 +15,7 @@ import numpy as np
 from viscoil.colliders.primitives import pose
 from viscoil.errors import RunError, SceneError
 from viscoil.outputs.files import reporting
-from viscoil.outputs.frames import OF_THE_FRAME, frame_name, frame_number
+from viscoil.outputs.frames import OF_THE_FRAME, damaged_frame, frame_name, frame_numbers
 from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
 from viscoil.outputs.run_folder import read_record
 from viscoil.scene import Scene
@@ -53,8 +53,7 @@ class Run:
     @cached_property
     def frames(self) -> tuple[int, ...]:
         """The frames that have a particle file, ascending."""
-        numbers = (frame_number(p) for p in (self.path / "frames").glob("frame_*.npz"))
-        return tuple(sorted(n for n in numbers if n is not None))
+        return tuple(frame_numbers(self.path / "frames"))
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -129,9 +128,9 @@ class Run:
                 arrays = {name: file[name] for name in wanted}
                 rest = {name: file[name] for name in OF_THE_FRAME if name in file.files}
             except (zipfile.BadZipFile, EOFError, ValueError, KeyError, OSError) as error:
-                raise _damaged(path) from error
+                raise damaged_frame(path) from error
         if len({len(array) if array.ndim else -1 for array in arrays.values()}) > 1:
-            raise _damaged(path)  # a channel has more particles than another
+            raise damaged_frame(path)  # a channel has more particles than another
         time = float(rest["time"]) if "time" in rest else frame / self.fps
         return Snapshot(
             frame=frame,
@@ -180,17 +179,10 @@ def _opened(path: Path) -> Any:
         with reporting(path):
             file = np.load(path, allow_pickle=False)
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        raise _damaged(path) from error
+        raise damaged_frame(path) from error
     if not isinstance(file, np.lib.npyio.NpzFile):
-        raise _damaged(path)
+        raise damaged_frame(path)
     return file
-
-
-def _damaged(path: Path) -> RunError:
-    return RunError(
-        f"the frame {path} is truncated or damaged: remove it and resume the run, or choose other "
-        "frames"
-    )
 
 
 def _selected(part: str, text: str, frames: Sequence[int]) -> list[int]:

@@ -34,15 +34,14 @@ def import_(
     """
     from viscoil.errors import SceneError
     from viscoil.exchange.imported_geometry import FileGeometry
-    from viscoil.outputs.files import write_whole
+    from viscoil.outputs.files import check_free, write_whole
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene
 
     target = out or Path(f"{scene.stem}.toml")
     if target.suffix != ".toml":
         raise SceneError(f"{target} is no name for a scene file: let it end in .toml")
-    if target.exists() and not (check or overwrite):
-        raise SceneError(f"{target} is there already: name another with --out, or add --overwrite")
+    check_free(target, check or overwrite)
     geometry = FileGeometry(target)
     imported = import_scene(scene, geometry)
     text = imported.to_toml()

@@ -84,6 +84,7 @@ def plot(
     from viscoil.errors import RunError
     from viscoil.inspection.curves import chosen, read_curves
     from viscoil.inspection.drawing import check_path, draw
+    from viscoil.outputs.files import check_free
 
     if not runs:
         raise RunError("there is nothing to plot: give one run folder or several")
@@ -91,8 +92,7 @@ def plot(
     path = out or (runs[0] / "plot.png" if len(runs) == 1 else Path("plot.png"))
     curves = read_curves(runs, quantities)
     check_path(path)
-    if out is not None and out.exists() and not overwrite:
-        raise RunError(f"{out} is there already: name another with --out, or add --overwrite")
+    check_free(path, overwrite or out is None)
     draw(curves, quantities, path)
     print(
         f"{path}: {', '.join(quantities)} of {', '.join(run.name for run in curves)}; open it, "

@@ -10,7 +10,7 @@ from viscoil.commands import command
 from viscoil.errors import RunError
 from viscoil.inspection.telling import ranges
 from viscoil.meshes.sequence import natural_order
-from viscoil.outputs.files import reporting
+from viscoil.outputs.files import check_free, reporting
 from viscoil.outputs.run_folder import film_of
 from viscoil.outputs.video import write_video
 from viscoil.runs import Run
@@ -102,10 +102,7 @@ def _check_out(path: Path, overwrite: bool) -> None:
         raise RunError(
             f"{path} cannot be written: give the name of a file in a folder that is there"
         )
-    if path.exists() and not overwrite:
-        raise RunError(
-            f"{path} is there already: replace it with --overwrite, or give another name with --out"
-        )
+    check_free(path, overwrite)
 
 
 def _number(path: Path) -> int | None:

@@ -28,7 +28,7 @@ from viscoil.outputs import stats
 from viscoil.outputs.checkpoints import KEEP, CheckpointStore
 from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.files import is_partial, reporting, write_whole
-from viscoil.outputs.frames import frame_name, frame_number, numbered
+from viscoil.outputs.frames import frame_name, frame_number, frame_numbers, numbered
 
 PACKAGES = ("viscoil", "quadrants", "numpy")
 
@@ -89,8 +89,7 @@ class RunFolder:
 
     def frame_numbers(self) -> list[int]:
         """The frames that have a particle file, ascending."""
-        numbers = map(frame_number, self.frames.glob("frame_*.npz"))
-        return sorted(number for number in numbers if number is not None)
+        return frame_numbers(self.frames)
 
     def cut_back(self, step: int, frame: int) -> None:
         """Removes what came after a checkpoint, taken after `step` with `frame` the last frame.
