@@ -4,13 +4,38 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fakes import make
-from test_runner import TEXT
 
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
 from viscoil.scene import Scene
+
+TEXT = """\
+[simulation]
+name = "drop"
+spacing = 0.1
+frames = 4
+
+[materials.a]
+density = 1
+viscosity = 1
+
+[materials.b]
+density = 2
+viscosity = 2
+
+[[fluids]]
+material = "a"
+shape = "sphere"
+center = [0, 0, 0]
+radius = 1
+
+[[outputs]]
+type = "frames"
+channels = ["position", "id"]
+"""
 
 EVERY_FRAME = CheckpointPlan(frames=1, keep=9)
 Capture = pytest.CaptureFixture[str]
@@ -39,3 +64,23 @@ def mark(folder: Path, **changes: Any) -> None:
 
 def other(old: str, new: str) -> Scene:
     return Scene.from_toml(TEXT.replace(old, new))
+
+
+def positions(folder: Path) -> dict[str, bytes]:
+    return {
+        path.name: np.load(path)["position"].tobytes()
+        for path in sorted((folder / "frames").glob("*.npz"))
+    }
+
+
+def stat_steps(folder: Path) -> list[int]:
+    return [json.loads(line)["step"] for line in (folder / "stats.jsonl").open()]
+
+
+def checkpoints(folder: Path) -> list[int]:
+    names = sorted((folder / "checkpoints").iterdir())
+    return [int(path.stem.removeprefix("step_")) for path in names]
+
+
+def state(folder: Path) -> Any:
+    return json.loads((folder / "run.json").read_text())["state"]

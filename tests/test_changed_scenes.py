@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from fakes import make
-from run_rigs import EVERY_FRAME, Capture, notes, other, simulate, tree
-from test_runner import TEXT, positions, stat_steps
+from run_rigs import EVERY_FRAME, TEXT, Capture, notes, other, positions, simulate, stat_steps, tree
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.running.differences import misfit

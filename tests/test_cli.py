@@ -66,6 +66,28 @@ def test_run_help_names_every_option() -> None:
         assert option in page
 
 
+@pytest.mark.parametrize(
+    ("command", "out", "overwrite"),
+    [
+        ("export", "RUN/export/FORMAT", "Replace an export that is in the folder already."),
+        ("mesh", "RUN/surface", "Make surfaces again that are there already."),
+        ("render", "RUN/render, or RUN/turntable_FRAME", "Make pictures again that are there"),
+    ],
+)
+def test_commands_that_take_frames_share_their_options(
+    command: str, out: str, overwrite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the same help, but for where each writes to and what it replaces."""
+    assert main([command, "--help"]) == 0
+    page = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "RUN The folder that viscoil run wrote, such as runs/honey. [required]" in page
+    assert "--frames STR Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or" in page
+    assert f"--out PATH Folder to write to (default: {out})." in page
+    assert f"--overwrite {overwrite}" in page
+    assert "--quiet Print only the final lines." in page
+    assert "work" not in page  # the name that these options have together is ours
+
+
 def test_version_is_one_word() -> None:
     done = viscoil("--version")
     assert done.returncode == 0 and len(done.stdout.split()) == 1
@@ -127,11 +149,14 @@ class TestCheck:
         (["run", "honey", "--keep-checkpoints", "1"], "--keep-checkpoints"),
         (["video", "runs/a", "--fps", "0"], "--fps"),
         (["check", "honey", "extra"], "extra"),
+        (["--framse", "3"], "--framse"),
     ],
 )
 def test_wrong_usage(arguments: list[str], words: str) -> None:
     (line,) = error_lines(viscoil(*arguments), 2)
     assert words in line
+    known = arguments[:1] if arguments[0] in ("run", "video", "check") else []
+    assert line.endswith(f" (see {' '.join(['viscoil', *known, '--help'])})")
 
 
 @pytest.mark.parametrize("until", ["soon", "1.5", "0"])

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import make
-from run_rigs import Capture, mark, notes, simulate, tree
-from test_runner import TEXT, checkpoints, positions, stat_steps
+from run_rigs import TEXT, Capture, checkpoints, mark, notes, positions, simulate, stat_steps, tree
 
 from viscoil.errors import DivergedError, ResumeError
 from viscoil.inspection.about import about

@@ -9,13 +9,14 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from exchange_rigs import LOOKS, channels, frame, write_run
+from exchange_rigs import LOOKS, SCENE, channels, frame, write_run
 from fakes import FakeSimulation, make
 from test_outputs_files import fill_disk
 
 from viscoil.cli import main
 from viscoil.errors import MissingExtraError, RunError, Stopped
 from viscoil.exchange import FORMATS, Format, export, find_format, registry
+from viscoil.exchange.live import ExportOutput
 from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.protocol import Snapshot
 from viscoil.outputs.run_folder import RunFolder
@@ -168,10 +169,49 @@ def test_a_truncated_frame(tmp_path: Path, processes: int) -> None:
     assert not (tmp_path / "export" / "ply" / "frame_000002.ply").exists()
 
 
-def test_a_frame_that_lacks_a_channel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [({3: np.nan}, "1 particle that is"), ({0: np.inf, 7: -np.inf}, "2 particles that are")],
+)
+@pytest.mark.parametrize("name", FORMATS)
+def test_particles_that_are_nowhere(
+    tmp_path: Path, capsys: COMMAND, name: str, lost: dict[int, float], words: str
+) -> None:
+    """The sentence names the frame's file, how many they are, and what to do."""
     run = write_run(tmp_path)
-    np.savez(run.frame(2), position=np.zeros((1, 3)), velocity=np.zeros((1, 3)))
-    with pytest.raises(RunError, match="frame 2 has no channel 'id'"):
+    arrays = dict(np.load(run.frame(2)))
+    for row, number in lost.items():
+        arrays["position"][row, 1] = number
+    np.savez(run.frame(2), **arrays)
+    assert main(["export", str(tmp_path), "--to", name, "--processes", "1", "--quiet"]) == 1
+    assert capsys.readouterr().err == (
+        f"viscoil: {run.frame(2)} has {words} nowhere (NaN or infinite): choose other frames with "
+        "--frames, or run the scene again with a smaller simulation.max_time_step\n"
+    )
+    suffix = find_format(name).suffix
+    files = {path.name for path in (tmp_path / "export" / name).iterdir()}
+    assert files == {"export.json", f"frame_000000{suffix}", f"frame_000001{suffix}"}
+
+
+def test_a_run_does_not_export_what_is_nowhere(tmp_path: Path) -> None:
+    output = ExportOutput(tmp_path, find_format("ply"), Scene.from_toml(SCENE), ("position",))
+    good = channels(4)
+    output.frame(frame(good, 1))
+    good["position"][2] = np.nan
+    with pytest.raises(
+        RunError, match=r"frame 2 has 1 particle that is nowhere \(NaN or infinite\)"
+    ):
+        output.frame(frame(good, 2))
+    assert sorted(tree(tmp_path)) == ["export.json", "frame_000001.ply"]
+
+
+@pytest.mark.parametrize("lacking", ["id", "position"])
+def test_a_frame_that_lacks_a_channel(tmp_path: Path, lacking: str) -> None:
+    run = write_run(tmp_path)
+    arrays = dict(np.load(run.frame(2)))
+    del arrays[lacking]
+    np.savez(run.frame(2), **arrays)
+    with pytest.raises(RunError, match=f"frame 2 has no channel '{lacking}'"):
         export(tmp_path, "ply", processes=1, quiet=True)
 
 

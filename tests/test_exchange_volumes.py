@@ -241,12 +241,8 @@ def test_what_volumes_hold() -> None:
     assert {width: form.holds("a", np.zeros((2, width))) for width in widths} == widths
 
 
-@pytest.mark.parametrize(
-    ("place", "sentence"),
-    [(np.nan, "frame 7 has particles that are nowhere"), (1e9, "too far apart for a volume")],
-)
-def test_particles_that_got_lost(tmp_path: Path, place: float, sentence: str) -> None:
-    position = np.array([[0, 0, 0], [0, place, 0]], np.float32)
-    with pytest.raises(RunError, match=sentence):
+def test_particles_that_got_lost(tmp_path: Path) -> None:
+    position = np.array([[0, 0, 0], [0, 1e9, 0]], np.float32)
+    with pytest.raises(RunError, match="too far apart for a volume"):
         volumes(tmp_path, frame({"position": position}))
     assert list(tmp_path.iterdir()) == []

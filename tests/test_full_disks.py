@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from fakes import make
-from run_rigs import Capture, notes, simulate
-from test_runner import TEXT, positions, stat_steps
+from run_rigs import TEXT, Capture, notes, positions, simulate, stat_steps
 
 from viscoil.errors import RunError
 from viscoil.outputs import files, stats

@@ -6,8 +6,7 @@ import pytest
 from fakes import make
 from hypothesis import given
 from hypothesis import strategies as st
-from run_rigs import Capture, mark, notes, simulate, tree
-from test_runner import TEXT, checkpoints, positions, state
+from run_rigs import TEXT, Capture, checkpoints, mark, notes, positions, simulate, state, tree
 
 from viscoil.errors import RunError, Stopped
 from viscoil.outputs.run_folder import RunFolder

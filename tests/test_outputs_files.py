@@ -24,8 +24,11 @@ from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import FramesOutput, frame_number, read_frame
 from viscoil.outputs.png import PngError, decode_png, encode_png, read_png, write_png
 from viscoil.outputs.protocol import MaterialLook, Output, Snapshot
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.outputs.run_folder import RunFolder, read_record
 from viscoil.outputs.stats import StatsOutput, cut_back, read_stats
+from viscoil.running.resume import find_start
+from viscoil.runs import Run
+from viscoil.scene import Scene
 
 
 def snapshot(frame: int = 7, count: int = 5) -> Snapshot:
@@ -281,10 +284,10 @@ def test_stats_on_a_full_disk():
 def test_run_json_says_what_ran_but_not_where(tmp_path):
     folder = RunFolder(tmp_path / "a" / "b")
     assert not folder.has_run()
-    with pytest.raises(ResumeError, match="no run"):
-        folder.read_run()
+    with pytest.raises(RunError, match="holds no run"):
+        read_record(folder.path)
     folder.write_run("[simulation]\n", "cpu", 2, state="running")
-    record = folder.read_run()
+    record = read_record(folder.path)
     assert record["scene"] == "[simulation]\n"
     assert (record["arch"], record["threads"], record["state"]) == ("cpu", 2, "running")
     assert record["versions"]["numpy"] == np.__version__
@@ -293,12 +296,18 @@ def test_run_json_says_what_ran_but_not_where(tmp_path):
     assert str(tmp_path) not in text
 
 
-@pytest.mark.parametrize("content", [b"", b'{"scene": ', b"[1]"])
-def test_a_damaged_run_json_is_told(tmp_path, content):
+@pytest.mark.parametrize("content", [b"", b'{"scene": ', b"[1]", b"{}", b'{"scene": 3}', b"\xff"])
+def test_a_damaged_run_json_is_told_alike_to_all(tmp_path, content):
+    """By those who read a run and those who go on with it; a new run may take its place."""
     folder = RunFolder(tmp_path)
     folder.run.write_bytes(content)
-    with pytest.raises(ResumeError, match="damaged"):
-        folder.read_run()
+    sentence = f"{folder.run} is damaged: run the scene again with --overwrite or another --out"
+    for read in (read_record, Run, lambda path: find_start(path, Scene.load("cream"), resume=True)):
+        with pytest.raises(RunError) as caught:
+            read(tmp_path)
+        assert str(caught.value) == sentence
+    folder.clear()
+    assert folder.run.read_bytes() == content  # until that of the new run is written
 
 
 def fill(folder: RunFolder, frames: range) -> None:

@@ -1,6 +1,7 @@
 """Runs with a fake simulation: what is written, what is refused, and how runs stop and go on."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -8,64 +9,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from fakes import ENVIRONMENT, FakeSimulation, make
+from run_rigs import TEXT, checkpoints, positions, stat_steps, state
 
 from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
 from viscoil.scene import Scene
 
-TEXT = """\
-[simulation]
-name = "drop"
-spacing = 0.1
-frames = 4
-
-[materials.a]
-density = 1
-viscosity = 1
-
-[materials.b]
-density = 2
-viscosity = 2
-
-[[fluids]]
-material = "a"
-shape = "sphere"
-center = [0, 0, 0]
-radius = 1
-
-[[outputs]]
-type = "frames"
-channels = ["position", "id"]
-"""
-
 
 @pytest.fixture
 def scene() -> Scene:
     return Scene.from_toml(TEXT)
-
-
-def positions(folder: Path) -> dict[str, bytes]:
-    return {
-        path.name: np.load(path)["position"].tobytes()
-        for path in sorted((folder / "frames").glob("*.npz"))
-    }
-
-
-def stat_steps(folder: Path) -> list[int]:
-    return [json.loads(line)["step"] for line in (folder / "stats.jsonl").open()]
-
-
-def checkpoints(folder: Path) -> list[int]:
-    names = sorted((folder / "checkpoints").iterdir())
-    return [int(path.stem.removeprefix("step_")) for path in names]
-
-
-def state(folder: Path) -> Any:
-    return json.loads((folder / "run.json").read_text())["state"]
 
 
 def test_a_whole_run(scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +61,11 @@ def test_a_run_ends_with_what_to_do_next(
     assert (
         capsys.readouterr().out.splitlines()[-1].startswith(f"see the film {out}/video.mp4; next")
     )
+    (out / "preview.png").touch()
+    os.utime(out / "video.mp4", ns=(0, 0))  # of an earlier picture
+    run(scene, out, resume=True, make=make())
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"see the latest picture {out}/preview.png; next")
 
 
 def test_default_folder(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +278,7 @@ class TestResume:
     @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"scene": 3}', '{"scene": "a ="}'])
     def test_damaged_run_file(self, scene: Scene, tmp_path: Path, content: str) -> None:
         (tmp_path / "run.json").write_text(content)
-        with pytest.raises(ResumeError, match=r"run\.json is damaged: start"):
+        with pytest.raises(RunError, match=r"run\.json is damaged: run the scene again with"):
             run(scene, tmp_path, resume=True, make=make())
 
 

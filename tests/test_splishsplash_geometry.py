@@ -14,7 +14,7 @@ from splish_rigs import BLOCK, BOX, DAM, TANK, Take, scene_of
 from viscoil.colliders import ColliderSet
 from viscoil.colliders.primitives import pose
 from viscoil.emitters.nozzles import Emitter
-from viscoil.errors import SceneError
+from viscoil.errors import RunError, SceneError
 from viscoil.exchange.imported_geometry import FileGeometry
 from viscoil.meshes import read_mesh, write_mesh
 from viscoil.sampling.seeding import seed
@@ -142,7 +142,7 @@ def test_a_mesh_that_is_there_is_not_replaced(models: Path, tmp_path: Path) -> N
     geometry = FileGeometry(tmp_path / "out.toml")
     geometry.stretched(models / "models/box.obj", (3.0, 1.0, 1.0))
     geometry.stretched(models / "models/shape.obj", (1.0, 2.0, 1.0))
-    with pytest.raises(SceneError, match=r"shape-1x2x1\.ply is there already.*--overwrite"):
+    with pytest.raises(RunError, match=r"shape-1x2x1\.ply is there already.*--overwrite"):
         geometry.write()
     assert [p.name for p in mine.parent.iterdir()] == [mine.name] and mine.read_text() == "mine"
     geometry.write(overwrite=True)

@@ -1,14 +1,13 @@
 """From an empty folder to a film and a USD stage, by the commands that each end names."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from printed import printed_commands
 
-from viscoil.cli.app import app
 from viscoil.runs import Run
 
 FRAMES = 30
@@ -28,19 +27,16 @@ def viscoil(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def printed_commands(said: str) -> set[str]:
+def named(said: str) -> set[str]:
     """The commands that a text names, each of which the command line takes as it is printed."""
-    commands = re.findall(r"viscoil ((?:[a-z]+) runs/cream(?: --[a-z]+ [a-z]+)*)", said)
-    for command in commands:
-        app.parse_args(command.split(), exit_on_error=False, print_error=False)
-    return {command.split()[0] for command in commands}
+    return {words[0] for words in printed_commands(said)}
 
 
 def test_the_whole_path(folder: Path) -> None:
     coarse = ("--set", "simulation.spacing=0.004")
     said = viscoil(folder, "run", "cream", "--frames", str(FRAMES), *coarse)
     assert "runs/cream" in said and "viscoil mesh runs/cream" in said
-    assert printed_commands(said) >= {"mesh", "render", "export"}
+    assert named(said) >= {"mesh", "render", "export"}
     said = viscoil(folder, "mesh", "runs/cream")
     assert "runs/cream/surface" in said and "viscoil render runs/cream" in said
     small = ("--draft", "--size", "96x54")
@@ -52,7 +48,7 @@ def test_the_whole_path(folder: Path) -> None:
     assert "runs/cream/export/usd/cream.usda" in said and "Blender" in said
     said = viscoil(folder, "info", "runs/cream")
     assert "finished" in said
-    assert printed_commands(said) >= {"mesh", "render", "export", "plot"}
+    assert named(said) >= {"mesh", "render", "export", "plot"}
     _check_stage(folder)
 
 

@@ -4,7 +4,6 @@ What makes pictures, surfaces or files for other programs starts from here; none
 solver, or the compute backend.
 """
 
-import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,8 +15,9 @@ import numpy as np
 from viscoil.colliders.primitives import pose
 from viscoil.errors import RunError, SceneError
 from viscoil.outputs.files import reporting
-from viscoil.outputs.frames import OF_THE_FRAME, frame_name, frame_number
+from viscoil.outputs.frames import OF_THE_FRAME, damaged_frame, frame_name, frame_numbers
 from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
+from viscoil.outputs.run_folder import read_record
 from viscoil.scene import Scene
 from viscoil.scene.names import nearest
 
@@ -30,7 +30,7 @@ class Run:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.record: Mapping[str, Any] = _read_record(self.path)
+        self.record: Mapping[str, Any] = read_record(self.path)
         """What run.json says: versions, backend, state."""
         self.scene: Scene = _read_scene(self.path, self.record)
         """The scene that ran, complete."""
@@ -53,8 +53,7 @@ class Run:
     @cached_property
     def frames(self) -> tuple[int, ...]:
         """The frames that have a particle file, ascending."""
-        numbers = (frame_number(p) for p in (self.path / "frames").glob("frame_*.npz"))
-        return tuple(sorted(n for n in numbers if n is not None))
+        return tuple(frame_numbers(self.path / "frames"))
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -129,9 +128,9 @@ class Run:
                 arrays = {name: file[name] for name in wanted}
                 rest = {name: file[name] for name in OF_THE_FRAME if name in file.files}
             except (zipfile.BadZipFile, EOFError, ValueError, KeyError, OSError) as error:
-                raise _damaged(path) from error
+                raise damaged_frame(path) from error
         if len({len(array) if array.ndim else -1 for array in arrays.values()}) > 1:
-            raise _damaged(path)  # a channel has more particles than another
+            raise damaged_frame(path)  # a channel has more particles than another
         time = float(rest["time"]) if "time" in rest else frame / self.fps
         return Snapshot(
             frame=frame,
@@ -140,6 +139,7 @@ class Run:
             materials=self.looks,
             colliders=self._colliders(time, rest.get("collider_pose")),
             spacing=float(rest.get("spacing", self.scene.simulation.spacing)),
+            source=path,
         )
 
     @cached_property
@@ -156,22 +156,6 @@ class Run:
             ColliderPose(spec, row[:3], row[3:7], float(row[7]))
             for spec, row in zip(specs, poses, strict=True)
         ]
-
-
-def _read_record(folder: Path) -> Mapping[str, Any]:
-    path = folder / "run.json"
-    if not folder.exists():
-        raise RunError(f"there is no folder {folder}: give that of a run, such as runs/honey")
-    if not path.is_file():
-        raise RunError(f"{folder} holds no run: give the folder that `viscoil run` wrote")
-    try:
-        with reporting(path):
-            record = json.loads(path.read_bytes())
-    except ValueError:
-        record = None
-    if not isinstance(record, dict) or not isinstance(record.get("scene"), str):
-        raise RunError(f"{path} is damaged: run the scene again with --overwrite")
-    return record
 
 
 def _read_scene(folder: Path, record: Mapping[str, Any]) -> Scene:
@@ -195,17 +179,10 @@ def _opened(path: Path) -> Any:
         with reporting(path):
             file = np.load(path, allow_pickle=False)
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        raise _damaged(path) from error
+        raise damaged_frame(path) from error
     if not isinstance(file, np.lib.npyio.NpzFile):
-        raise _damaged(path)
+        raise damaged_frame(path)
     return file
-
-
-def _damaged(path: Path) -> RunError:
-    return RunError(
-        f"the frame {path} is truncated or damaged: remove it and resume the run, or choose other "
-        "frames"
-    )
 
 
 def _selected(part: str, text: str, frames: Sequence[int]) -> list[int]:

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()  # here, where a reader that left is understood
     except CycloptsError as error:
-        return _fail(_usage_text(str(error)), code=2)
+        return _fail(_usage_text(str(error), error.command_chain or ()), code=2)
     except Stopped as stop:
         return _fail(str(stop), code=stop.code)
     except SceneError as error:
@@ -44,10 +44,12 @@ def _interrupted_text(arguments: Sequence[str]) -> str:
     )
 
 
-def _usage_text(text: str) -> str:
-    """What cyclopts says of wrong usage, written as our own errors are."""
+def _usage_text(text: str, chain: Sequence[str]) -> str:
+    """What cyclopts says of wrong usage, written as our own errors are; `chain` names the command."""
+    from viscoil.commands import command
+
     text = text.strip().removesuffix(".")
-    return f"{text[:1].lower()}{text[1:]} (see viscoil --help)"
+    return f"{text[:1].lower()}{text[1:]} (see {command(*chain, '--help')})"
 
 
 def _fail(*sentences: str, code: int = 1) -> int:

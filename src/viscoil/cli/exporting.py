@@ -1,9 +1,8 @@
 """The command that writes files for other programs."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from viscoil.cli.arguments import Count, Flag, Frames, Names, RunPath, listed
+from viscoil.cli.arguments import ALL_FRAMES, Count, FrameWork, Names, RunPath, listed
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -15,45 +14,36 @@ def export(
     /,
     *,
     to: str,
-    frames: Frames | None = None,
     channels: Names | None = None,
-    out: Path | None = None,
     processes: Count | None = None,
-    overwrite: Flag = False,
-    quiet: Flag = False,
+    work: FrameWork = ALL_FRAMES,
 ) -> None:
     """Write the particles of a run for other programs: Houdini, ParaView, Blender, NumPy.
 
     Parameters
     ----------
-    run
-        The folder of the run, such as runs/honey.
     to
         The format: npz, ply, bgeo, bhclassic, vtp, vdb, usd, alembic, or blender (USD and a script).
-    frames
-        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     channels
         What to write beside positions, such as velocity,id,temperature (default: all there is).
-    out
-        Folder to write to (default: RUN/export/FORMAT).
     processes
         Number of processes (default: one per core).
-    overwrite
+    work.out
+        Folder to write to (default: RUN/export/FORMAT).
+    work.overwrite
         Replace an export that is in the folder already.
-    quiet
-        Print only the final line.
     """
     from viscoil.exchange import export as export_run
 
     done = export_run(
         run,
         to,
-        frames=frames,
+        frames=work.frames,
         channels=None if channels is None else listed(channels),
-        out=out,
+        out=work.out,
         processes=processes,
-        overwrite=overwrite,
-        quiet=quiet,
+        overwrite=work.overwrite,
+        quiet=work.quiet,
     )
     print(_final_line(done))
 

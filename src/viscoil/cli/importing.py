@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag
+from viscoil.commands import command
 
 ScenePath = Annotated[Path, Parameter(name="scene", show_default=False)]
 
@@ -33,15 +34,14 @@ def import_(
     """
     from viscoil.errors import SceneError
     from viscoil.exchange.imported_geometry import FileGeometry
-    from viscoil.outputs.files import write_whole
+    from viscoil.outputs.files import check_free, write_whole
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene
 
     target = out or Path(f"{scene.stem}.toml")
     if target.suffix != ".toml":
         raise SceneError(f"{target} is no name for a scene file: let it end in .toml")
-    if target.exists() and not (check or overwrite):
-        raise SceneError(f"{target} is there already: name another with --out, or add --overwrite")
+    check_free(target, check or overwrite)
     geometry = FileGeometry(target)
     imported = import_scene(scene, geometry)
     text = imported.to_toml()
@@ -55,4 +55,5 @@ def import_(
     with write_whole(target) as file:
         file.write(text.encode("utf-8"))
     more = f", with {len(copies)} meshes in {copies[0].parent}" if copies else ""
-    print(f"{target} is written{more}: try `viscoil check {target}`, then `viscoil run {target}`")
+    check_it, run_it = command("check", target), command("run", target)
+    print(f"{target} is written{more}: try `{check_it}`, then `{run_it}`")

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag, RunPath, Size
+from viscoil.commands import command
 
 RunPaths = Annotated[Path, Parameter(name="runs", show_default=False)]
 
@@ -15,8 +16,6 @@ def info(run: RunPath, /, *, json: Flag = False) -> None:
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote.
     json
         Print it as JSON, for programs.
     """
@@ -43,8 +42,6 @@ def video(
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote.
     pictures
         Which pictures: preview, render, or any folder of PNG files (default: render if there are
         any, else preview).
@@ -61,7 +58,7 @@ def video(
     film = make_film(Run(run), pictures, out, fps, overwrite)
     for note in film.notes:
         print(f"note: {note}")
-    print(f"{film}; play it, or make better pictures with viscoil render {run}")
+    print(f"{film}; play it, or make better pictures with {command('render', run)}")
 
 
 def plot(
@@ -87,6 +84,7 @@ def plot(
     from viscoil.errors import RunError
     from viscoil.inspection.curves import chosen, read_curves
     from viscoil.inspection.drawing import check_path, draw
+    from viscoil.outputs.files import check_free
 
     if not runs:
         raise RunError("there is nothing to plot: give one run folder or several")
@@ -94,8 +92,7 @@ def plot(
     path = out or (runs[0] / "plot.png" if len(runs) == 1 else Path("plot.png"))
     curves = read_curves(runs, quantities)
     check_path(path)
-    if out is not None and out.exists() and not overwrite:
-        raise RunError(f"{out} is there already: name another with --out, or add --overwrite")
+    check_free(path, overwrite or out is None)
     draw(curves, quantities, path)
     print(
         f"{path}: {', '.join(quantities)} of {', '.join(run.name for run in curves)}; open it, "

@@ -1,12 +1,12 @@
 """The command that makes beauty pictures."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from viscoil.cli.arguments import Count, Flag, Frames, RunPath, Size
+from viscoil.cli.arguments import ALL_FRAMES, Count, Flag, FrameWork, RunPath, Size
+from viscoil.commands import command
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -23,25 +23,18 @@ def render(
     run: RunPath,
     /,
     *,
-    frames: Frames | None = None,
     draft: Flag = False,
     samples: Count | None = None,
     size: str | None = None,
     zoom: Size = 1.0,
     turntable: Views | None = None,
     look: LooksText | None = None,
-    out: Path | None = None,
-    overwrite: Flag = False,
-    quiet: Flag = False,
+    work: FrameWork = ALL_FRAMES,
 ) -> None:
     """Make pictures of a run with glass, cream and light as an artist wants them.
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote, such as runs/honey.
-    frames
-        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
     draft
         Take 4 samples a pixel instead of 64: seconds instead of a minute.
     samples
@@ -54,20 +47,18 @@ def render(
         Make this many pictures of one frame, the last unless --frames names it, from all around.
     look
         Give a material another look, such as honey=syrup, or a collider, as colliders.0=glass.
-    out
+    work.out
         Folder to write to (default: RUN/render, or RUN/turntable_FRAME).
-    overwrite
+    work.overwrite
         Make pictures again that are there already.
-    quiet
-        Print only the final lines.
     """
     from viscoil.runs import Run
 
     opened = Run(run)
     count = samples or (DRAFT_SAMPLES if draft else SAMPLES)
     studio = _studio(opened, size, count, look or [], zoom)
-    chosen = opened.select(frames or ("-1" if turntable else None))
-    _draw(studio, chosen, turntable, out, overwrite, quiet)
+    chosen = opened.select(work.frames or ("-1" if turntable else None))
+    _draw(studio, chosen, turntable, work)
 
 
 def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: float) -> "Studio":
@@ -82,29 +73,29 @@ def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: 
     return Studio(run, PictureSettings(width, height, samples, chosen, zoom))
 
 
-def _draw(
-    studio: "Studio",
-    frames: list[int],
-    turntable: int | None,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
-) -> None:
+def _draw(studio: "Studio", frames: list[int], turntable: int | None, work: FrameWork) -> None:
     """Makes the pictures, and tells how many and where."""
+    from viscoil.outputs.run_folder import film_of
     from viscoil.render.pictures import render_frames, render_turntable
 
+    how = {"overwrite": work.overwrite, "quiet": work.quiet}
+    if turntable is not None:
+        _check_single(frames)
+    usual = "render" if turntable is None else f"turntable_{frames[0]:06d}"
+    folder = work.out or studio.run.path / usual
+    film = film_of(studio.run.path, folder)
+    had_film = film.exists()
+    _tell(studio, frames)
     if turntable is None:
-        folder = out or studio.run.path / "render"
-        _tell(studio, frames)
-        kept = render_frames(studio, frames, folder, overwrite=overwrite, quiet=quiet)
+        kept = render_frames(studio, frames, folder, **how)
     else:
-        frame = _only(frames)
-        folder = out or studio.run.path / f"turntable_{frame:06d}"
-        _tell(studio, frames)
-        kept = render_turntable(studio, frame, turntable, folder, overwrite=overwrite, quiet=quiet)
+        kept = render_turntable(studio, frames[0], turntable, folder, **how)
+    if had_film and not film.exists():
+        print(f"note: {film} showed the earlier pictures, and is gone with them")
     print(f"{counted(turntable or len(frames), 'picture', kept)}: {folder}/frame_*.png")
     name = "render" if folder == studio.run.path / "render" else str(folder)
-    print(f"Next: viscoil video {studio.run.path} --pictures {name}")
+    again = ["--overwrite"] if film.exists() else []
+    print(f"Next: {command('video', studio.run.path, '--pictures', name, *again)}")
 
 
 def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
@@ -124,14 +115,13 @@ def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
     )
 
 
-def _only(frames: list[int]) -> int:
+def _check_single(frames: list[int]) -> None:
     from viscoil.errors import ViscoilError
 
     if len(frames) != 1:
         raise ViscoilError(
             f"a turntable shows one frame, and --frames names {len(frames)}: name one of them"
         )
-    return frames[0]
 
 
 def _tell(studio: "Studio", frames: list[int]) -> None:
@@ -145,7 +135,7 @@ def _tell(studio: "Studio", frames: list[int]) -> None:
         require_library()
         print(
             f"note: {bare} of {len(frames)} frames have no surface yet, so it is made on the "
-            f"way and not kept: `viscoil mesh {studio.run.path}` keeps it"
+            f"way and not kept: `{command('mesh', studio.run.path)}` keeps it"
         )
     if not denoiser_is_here():
         print(

@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from viscoil.cli.arguments import Arch, AtLeastTwo, Count, Flag, Overrides, SceneName, Size
+from viscoil.cli.arguments import (
+    Arch,
+    AtLeastTwo,
+    Count,
+    Flag,
+    Overrides,
+    SceneName,
+    Size,
+    Threads,
+)
 
 
 def run(
@@ -13,7 +22,7 @@ def run(
     frames: Count | None = None,
     until: str | None = None,
     out: Path | None = None,
-    threads: Count | None = None,
+    threads: Threads | None = None,
     arch: Arch = "cpu",
     resume: Flag = False,
     force: Flag = False,
@@ -27,20 +36,12 @@ def run(
 
     Parameters
     ----------
-    scene
-        A scene file (.toml), or the name of a built-in scene.
-    overrides
-        Change a value of the scene, such as --set simulation.spacing=0.01 (repeatable).
     frames
         Simulate this many frames instead of what the scene says.
     until
         Simulate until this time or frame instead, such as 3.5s, 2min or 105.
     out
         Folder to write to (default: runs/NAME).
-    threads
-        Number of CPU threads (default: all cores).
-    arch
-        What computes.
     resume
         Go on from the last checkpoint in the folder, to the same bits.
     force
@@ -82,15 +83,7 @@ def check(
     *,
     overrides: Overrides | None = None,
 ) -> None:
-    """Say what is wrong with a scene, where, and what was probably meant.
-
-    Parameters
-    ----------
-    scene
-        A scene file (.toml), or the name of a built-in scene.
-    overrides
-        Change a value of the scene, such as --set simulation.spacing=0.01 (repeatable).
-    """
+    """Say what is wrong with a scene, where, and what was probably meant."""
     from viscoil import memory
     from viscoil.cli.listings import scene_summary, start_lines
     from viscoil.scene import Scene

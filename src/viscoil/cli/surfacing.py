@@ -1,13 +1,13 @@
 """The command that turns particles into surfaces."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from viscoil.cli.arguments import Count, Flag, Frames, Names, RunPath, listed
+from viscoil.cli.arguments import ALL_FRAMES, Count, FrameWork, Names, RunPath, listed
+from viscoil.commands import command
 from viscoil.progress import counted
 
 if TYPE_CHECKING:
@@ -23,25 +23,16 @@ def mesh(
     run: RunPath,
     /,
     *,
-    frames: Frames | None = None,
-    out: Path | None = None,
     smoothing: Iterations = 25,
     resolution: Resolution = 3.0,
     attributes: Names | None = None,
     processes: Count | None = None,
-    overwrite: Flag = False,
-    quiet: Flag = False,
+    work: FrameWork = ALL_FRAMES,
 ) -> None:
     """Make the surface of the fluid: a closed mesh for each frame.
 
     Parameters
     ----------
-    run
-        The folder that `viscoil run` wrote, such as runs/honey.
-    frames
-        Which frames, such as 12, 10:50 (ends included), ::5, 0,10,20 or -1 (default: all).
-    out
-        Folder to write to (default: RUN/surface).
     smoothing
         Iterations of smoothing; more is calmer, 0 shows the grid.
     resolution
@@ -51,24 +42,29 @@ def mesh(
         and material.
     processes
         How many frames are made at once (default: as many as cores and memory allow).
-    overwrite
+    work.out
+        Folder to write to (default: RUN/surface).
+    work.overwrite
         Make surfaces again that are there already.
-    quiet
-        Print only the final line.
     """
     from viscoil.runs import Run
     from viscoil.surface import SurfaceSettings, make_surfaces
 
     opened = Run(run)
-    chosen = opened.select(frames)
     settings = SurfaceSettings(smoothing, resolution, tuple(listed(attributes or [])))
     folder, made, kept = make_surfaces(
-        opened, chosen, settings, out=out, processes=processes, overwrite=overwrite, quiet=quiet
+        opened,
+        opened.select(work.frames),
+        settings,
+        out=work.out,
+        processes=processes,
+        overwrite=work.overwrite,
+        quiet=work.quiet,
     )
     print(summary(folder.path, made, kept))
     print(
-        f"Next: viscoil render {quote(str(run))}"
-        if out is None
+        f"Next: {command('render', run)}"
+        if work.out is None
         else "Next: open them in Blender or Houdini"
     )
 

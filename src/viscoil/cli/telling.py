@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from viscoil.cli.arguments import Arch, Count, Size
+from viscoil.cli.arguments import Arch, Size, Threads
 
 
 def scenes() -> None:
@@ -27,7 +27,7 @@ def rheometer(
     *,
     spacing: Size | None = None,
     time_step: Size | None = None,
-    threads: Count | None = None,
+    threads: Threads | None = None,
     arch: Arch = "cpu",
 ) -> None:
     """Measure what a material preset does in the simulator, against what it asks for.
@@ -40,10 +40,6 @@ def rheometer(
         Particle spacing in m, such as that of a scene (default: chosen for the material).
     time_step
         Time step in s (default: chosen for the material).
-    threads
-        Number of CPU threads (default: all cores).
-    arch
-        What computes.
     """
     from viscoil import compute
     from viscoil.errors import ViscoilError

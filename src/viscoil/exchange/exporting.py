@@ -10,7 +10,6 @@ from viscoil.exchange.live import cannot_hold, unheld, with_size
 from viscoil.exchange.registry import find_format
 from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.folder_work import alone_in, stoppable
-from viscoil.outputs.frames import frame_name
 from viscoil.parallel import each_frame
 from viscoil.runs import Run
 
@@ -83,4 +82,4 @@ def _chosen_channels(
 
 def _write_frame(run: Run, form: Format, channels: Sequence[str], folder: Path, frame: int) -> None:
     snapshot = run.snapshot(frame, ["position", "material", "size", *channels])
-    form.write(folder / frame_name(frame, form.suffix), snapshot, channels)
+    form.write_frame(folder, snapshot, channels)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.outputs.frames import frame_name
+from viscoil.outputs.protocol import Array, Snapshot, check_places
 from viscoil.runs import Run
 from viscoil.scene import Scene
 
@@ -49,6 +50,11 @@ class Format(Protocol):
     def ties(self, scene: Scene) -> Sequence[str]:
         """Names of what is beside the frames when the export is finished."""
         return ()
+
+    def write_frame(self, folder: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
+        """Writes a frame under its name, as `write` does, unless particles in it are nowhere."""
+        check_places(snapshot)
+        self.write(folder / frame_name(snapshot.frame, self.suffix), snapshot, channels)
 
     @abstractmethod
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.errors import SceneError
 from viscoil.exchange.reading import read_particles
 from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
-from viscoil.outputs.files import reporting
+from viscoil.outputs.files import check_free, reporting
 from viscoil.scene.importers.geometry import Outline, Vector
 
 _ROUNDING = 1e-5  # of a box's edge, by which its corners may be off
@@ -46,12 +45,9 @@ class FileGeometry:
         return self.reference(self._copies[key])
 
     def write(self, overwrite: bool = False) -> list[Path]:
-        """Writes the copies and returns them; raises SceneError if one would replace a file."""
-        for copy in () if overwrite else self._copies.values():
-            if copy.exists():
-                raise SceneError(
-                    f"{copy} is there already: name another scene with --out, or add --overwrite"
-                )
+        """Writes the copies and returns them; raises RunError if one would replace a file."""
+        for copy in self._copies.values():
+            check_free(copy, overwrite)
         for (path, scale), copy in self._copies.items():
             with reporting(copy):
                 copy.parent.mkdir(parents=True, exist_ok=True)

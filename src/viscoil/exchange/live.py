@@ -7,7 +7,7 @@ from viscoil.errors import RunError
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import channel
 from viscoil.outputs.export_folder import ExportFolder
-from viscoil.outputs.frames import DEFAULT_CHANNELS, frame_name
+from viscoil.outputs.frames import DEFAULT_CHANNELS
 from viscoil.outputs.protocol import Snapshot
 from viscoil.scene import Scene
 
@@ -28,8 +28,7 @@ class ExportOutput:
         self.folder.begin(scene, form.name, form.frame_files, form.ties(scene))
 
     def frame(self, snapshot: Snapshot) -> None:
-        path = self.folder.path / frame_name(snapshot.frame, self._form.suffix)
-        self._form.write(path, snapshot, self._chosen(snapshot))
+        self._form.write_frame(self.folder.path, snapshot, self._chosen(snapshot))
 
     def step(self, stats: Mapping[str, object]) -> None:
         """Frames are all that is written."""

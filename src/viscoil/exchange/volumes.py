@@ -48,7 +48,7 @@ class VdbFormat(Format):
     def write(self, path: Path, snapshot: Snapshot, channels: Sequence[str]) -> None:
         check_names([DENSITY, SURFACE, *channels], self.name)
         fields = {name: channel(snapshot, name) for name in channels}
-        position = _checked(snapshot)
+        position = channel(snapshot, "position").astype(np.float64)
         radius = radii(snapshot).astype(np.float64)
         spacing = snapshot.spacing * _smallest(snapshot)
         grids = _fog(position, radius, spacing, fields)
@@ -60,16 +60,6 @@ def _smallest(snapshot: Snapshot) -> float:
     """Size of the smallest particle, in spacings."""
     sizes = snapshot.channels.get("size", np.ones(1))
     return float(sizes.min()) if len(sizes) else 1.0
-
-
-def _checked(snapshot: Snapshot) -> Floats:
-    position = channel(snapshot, "position").astype(np.float64)
-    if not np.isfinite(position).all():
-        raise RunError(
-            f"frame {snapshot.frame} has particles that are nowhere (NaN or infinite), which volumes "
-            "cannot show: choose other frames"
-        )
-    return position
 
 
 def _cloud(position: Floats, radius: Floats, voxel: float, reach: float, values: Floats) -> Cloud:

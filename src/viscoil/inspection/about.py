@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
+from viscoil.commands import command
 from viscoil.errors import ResumeError, RunError
 from viscoil.outputs.checkpoints import read_metadata, step_number
 from viscoil.outputs.frames import frame_name, is_whole, particle_count
@@ -112,9 +112,10 @@ def _made(path: Path) -> dict[str, int]:
     """Folders of what was made of the frames, and how many files each has."""
     export = path / "export"
     folders = [*(sorted(export.iterdir()) if export.is_dir() else []), path / "surface"]
+    folders += [path / "render", *sorted(path.glob("turntable_*"))]
     return {
         str(folder.relative_to(path)): sum(1 for p in folder.rglob("*") if p.is_file())
-        for folder in (*folders, path / "render")
+        for folder in folders
         if folder.is_dir()
     }
 
@@ -132,14 +133,14 @@ def _resume(run: Run, checkpoints: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _next(run: Run) -> list[str]:
     """Commands that make sense now."""
-    path = quote(str(run.path))
+    resume = command("run", "SCENE", "--out", run.path, "--resume")
     if not run.frames:
-        return [f"viscoil run SCENE --out {path} --resume"]
-    commands = [f"viscoil {name} {path}" for name in ("mesh", "render", "plot")]
-    commands.insert(2, f"viscoil export {path} --to usd")
+        return [resume]
+    commands = [command(name, run.path) for name in ("mesh", "render", "plot")]
+    commands.insert(2, command("export", run.path, "--to", "usd"))
     if (run.path / "preview" / frame_name(run.frames[0], ".png")).exists():
-        again = " --overwrite" if (run.path / "video.mp4").exists() else ""
-        commands.append(f"viscoil video {path}{again}")
+        again = ["--overwrite"] if (run.path / "video.mp4").exists() else []
+        commands.append(command("video", run.path, *again))
     if state(run) not in ("running", "finished"):
-        commands.insert(0, f"viscoil run SCENE --out {path} --resume")
+        commands.insert(0, resume)
     return commands

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from viscoil.commands import command
 from viscoil.errors import RunError
 from viscoil.inspection.telling import ranges
 from viscoil.meshes.sequence import natural_order
-from viscoil.outputs.files import reporting
+from viscoil.outputs.files import check_free, reporting
+from viscoil.outputs.run_folder import film_of
 from viscoil.outputs.video import write_video
 from viscoil.runs import Run
 
@@ -56,7 +58,7 @@ def make_film(
     name = pictures or ("render" if any((run.path / "render").glob("*.png")) else "preview")
     folder = run.path / name if name in NAMED else Path(name)
     found = _pictures(run, folder, name)
-    path = out or run.path / _default_name(name, folder)
+    path = out or film_of(run.path, folder)
     _check_out(path, overwrite)
     speed = fps or run.fps
     write_video(found, path, speed)
@@ -79,9 +81,8 @@ def missing_numbers(pictures: Sequence[Path], last: int = 0) -> list[int]:
 
 def _pictures(run: Run, folder: Path, name: str) -> list[Path]:
     if not folder.is_dir():
-        hint = (
-            f"make them with `viscoil render {run.path}`" if name == "render" else "check its name"
-        )
+        make = f"make them with `{command('render', run.path)}`"
+        hint = make if name == "render" else "check its name"
         raise RunError(f"there is no folder of pictures {folder}: {hint}")
     with reporting(folder):
         found = [p for p in folder.iterdir() if p.suffix.lower() == ".png" and p.name[0] != "."]
@@ -94,10 +95,6 @@ def _pictures(run: Run, folder: Path, name: str) -> list[Path]:
     return sorted(found, key=natural_order)
 
 
-def _default_name(name: str, folder: Path) -> str:
-    return "video.mp4" if name == "preview" else f"{folder.resolve().name}.mp4"
-
-
 def _check_out(path: Path, overwrite: bool) -> None:
     if path.suffix.lower() not in (".mp4", ".mov"):
         raise RunError(f"{path} is no name for a film: let it end in .mp4 or .mov")
@@ -105,10 +102,7 @@ def _check_out(path: Path, overwrite: bool) -> None:
         raise RunError(
             f"{path} cannot be written: give the name of a file in a folder that is there"
         )
-    if path.exists() and not overwrite:
-        raise RunError(
-            f"{path} is there already: replace it with --overwrite, or give another name with --out"
-        )
+    check_free(path, overwrite)
 
 
 def _number(path: Path) -> int | None:

@@ -11,11 +11,10 @@ from viscoil.errors import MeshError
 from viscoil.meshes.limits import check_triangles, check_vertices
 from viscoil.meshes.mesh import TriangleMesh
 from viscoil.meshes.ply_body import Body, Lists, open_body
-from viscoil.meshes.ply_header import Element, read_header
+from viscoil.meshes.ply_header import INDEX_NAMES, Element, read_header
 from viscoil.meshes.text import Collector
 from viscoil.meshes.topology import fan, strip
 
-_INDEX_NAMES = ("vertex_indices", "vertex_index")
 _COLORS = (
     ("red", "green", "blue", "alpha"),
     ("diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"),
@@ -62,7 +61,7 @@ def _read_lists(body: Body, element: Element, faces: Collector) -> None:
         "tristrips": _strips,
     }
     lists = {p.name: p for p in element.properties if p.count is not None}
-    name = next((n for n in _INDEX_NAMES if n in lists), None)
+    name = next((n for n in INDEX_NAMES if n in lists), None)
     wanted = make.get(element.name) if name is not None else None
     if element.name == "face" and (name is None or lists[name].type[0] == "f"):
         raise MeshError("has faces without a list of whole numbers vertex_indices: export it again")

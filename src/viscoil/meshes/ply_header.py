@@ -1,6 +1,8 @@
 """The header of a PLY file: which elements of which properties follow, and how they are stored."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from viscoil.meshes.text import quoted
 _MAX_HEADER_BYTES = 256 << 10
 _MAX_PROPERTIES = 1000
 _END = b"end_header"
+INDEX_NAMES = ("vertex_indices", "vertex_index")
 _FORMATS = {b"ascii": "", b"binary_little_endian": "<", b"binary_big_endian": ">"}
 _TYPES = {
     b"char": "i1", b"uchar": "u1", b"short": "i2", b"ushort": "u2", b"int": "i4", b"uint": "u4",
@@ -54,6 +57,30 @@ class Header:
     size: int
     """Bytes up to where the elements begin."""
     lines: int
+
+    def least_bytes(self) -> int:
+        """Bytes that a file with this header has at least, if its faces are triangles."""
+        if not self.order:
+            return self.size
+        return self.size + sum(
+            e.count * sum(map(_least_bytes, e.properties)) for e in self.elements
+        )
+
+
+def _least_bytes(p: Property) -> int:
+    if p.count is None:
+        return int(p.type[1:])
+    return int(p.count[1:]) + (3 * int(p.type[1:]) if p.name in INDEX_NAMES else 0)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a surface of triangles is a PLY file and not cut off, by its header and its size."""
+    with open(path, "rb") as file:
+        try:
+            header = read_header(file.read(_MAX_HEADER_BYTES))
+        except MeshError:
+            return False
+        return os.fstat(file.fileno()).st_size >= header.least_bytes()
 
 
 def read_header(data: bytes) -> Header:

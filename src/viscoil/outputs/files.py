@@ -22,6 +22,14 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def check_free(path: Path, overwrite: bool) -> None:
+    """Raises RunError if a file is there that a user has not said may be replaced."""
+    if path.exists() and not overwrite:
+        raise RunError(
+            f"{path} is there already: replace it with --overwrite, or give another name with --out"
+        )
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A name beside the file's own, to write to; what is there at the end takes the file's place.

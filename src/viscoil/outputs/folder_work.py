@@ -1,6 +1,5 @@
 """Work that fills a folder with files: alone in it, tidy afterwards, and stopped with a sentence."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,15 +18,13 @@ def alone_in(folder: Path) -> Iterator[None]:
     """
     with reporting(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with FolderLock(folder) as lock:
+    with FolderLock(folder, lasting=False) as lock:
         lock.take()
         _sweep(folder)
         try:
             yield
         finally:
             _sweep(folder)
-            if os.name != "nt":  # there an open file cannot be removed
-                lock.path.unlink(missing_ok=True)
 
 
 def _sweep(folder: Path) -> None:

@@ -5,7 +5,7 @@ each frame, so that files of different kinds are never mixed unnoticed.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,16 +27,20 @@ class FrameFolder:
     """The files in the plural, such as "pictures"."""
     record_name: str
     """Such as render.json."""
+    is_whole: Callable[[Path], bool]
+    """Whether a file can be read and is not cut off, by a quick look."""
+    ties: tuple[Path, ...] = ()
+    """What is made of all files, such as a film, and goes when some of them are replaced."""
 
     def frame_path(self, frame: int) -> Path:
         """The file of a frame."""
         return self.path / frame_name(frame, self.suffix)
 
     def is_current(self, frame: int, *sources: Path) -> bool:
-        """Whether the file of a frame is there and not older than what it is made from."""
+        """Whether the file of a frame is there, whole, and not older than what it is made from."""
         here = self.frame_path(frame)
         with reporting(here):
-            if not here.exists():
+            if not here.exists() or not self.is_whole(here):
                 return False
             changed = here.stat().st_mtime_ns
             return all(changed >= source.stat().st_mtime_ns for source in sources)
@@ -47,7 +51,8 @@ class FrameFolder:
         """What the record says of frames, by number, with which work on these frames begins.
 
         With `overwrite` that is nothing of `frames`, and if the settings are others nothing at all:
-        then all files of the earlier settings go. Raises RunError for other settings without it.
+        then all files of the earlier settings go. What ties files together goes in either case.
+        Raises RunError for other settings without it.
         """
         if has_files(self.path) and not (self.path / self.record_name).is_file():
             raise RunError(
@@ -61,9 +66,10 @@ class FrameFolder:
                     f"{self.path} holds {self.what} that were made with other settings: replace "
                     "them with --overwrite, or choose another folder with --out"
                 )
-            self._remove(known)
+            _remove(self.frame_path(int(number)) for number in known)
             known = {}
         if overwrite:
+            _remove(self.ties)
             for frame in frames:
                 known.pop(str(frame), None)
         self.write_record(settings, known)
@@ -75,12 +81,6 @@ class FrameFolder:
         if not isinstance(frames, dict):
             return {}
         return {number: said for number, said in frames.items() if number.isdecimal()}
-
-    def _remove(self, frames: Iterable[str]) -> None:
-        for number in frames:
-            path = self.frame_path(int(number))
-            with reporting(path):
-                path.unlink(missing_ok=True)
 
     def record(self) -> dict[str, Any]:
         """What the record says; empty if there is none that can be read."""
@@ -96,3 +96,9 @@ class FrameFolder:
         text = json.dumps({"settings": settings, "frames": ordered}, indent=1)
         with write_whole(self.path / self.record_name) as file:
             file.write(text.encode() + b"\n")
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with reporting(path):
+            path.unlink(missing_ok=True)

@@ -37,6 +37,12 @@ def numbered(path: Path, pattern: str) -> int | None:
     return int(digits) if path.name == f"{before}{int(digits):06d}{after}" else None
 
 
+def frame_numbers(folder: Path) -> list[int]:
+    """The frames that have a particle file in a folder, ascending."""
+    numbers = map(frame_number, folder.glob("frame_*.npz"))
+    return sorted(number for number in numbers if number is not None)
+
+
 def is_whole(path: Path) -> bool:
     """Whether a particle file is there and not cut off.
 
@@ -65,7 +71,7 @@ def particle_count(path: Path) -> int:
                         read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
                         return int(read(file)[0][0])
     except (zipfile.BadZipFile, EOFError, ValueError, AttributeError, IndexError) as error:
-        raise _damaged(path) from error
+        raise damaged_frame(path) from error
     return 0
 
 
@@ -119,8 +125,12 @@ def read_frame(path: Path | str) -> dict[str, Array]:
         with reporting(path), np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (zipfile.BadZipFile, EOFError, ValueError, AttributeError) as error:
-        raise _damaged(path) from error
+        raise damaged_frame(path) from error
 
 
-def _damaged(path: Path) -> RunError:
-    return RunError(f"the frame {path} is truncated or damaged: remove it and use --resume")
+def damaged_frame(path: Path) -> RunError:
+    """What to say of a particle file that cannot be read."""
+    return RunError(
+        f"the frame {path} is truncated or damaged: remove it and resume the run, or choose other "
+        "frames"
+    )

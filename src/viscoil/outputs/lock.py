@@ -1,7 +1,7 @@
 """A lock on a run folder, so that two processes never write to it at once.
 
 The lock is the system's, on a small file in the folder. It ends with the process that holds it, in
-whatever way that ends, so nothing stale can be left behind; the file itself stays.
+whatever way that ends, so that a file which is left behind keeps nobody out.
 """
 
 import errno
@@ -18,11 +18,15 @@ TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
 class FolderLock:
-    """Held from `take` to the end of the `with` block; taking it again changes nothing."""
+    """Held from `take` to the end of the `with` block; taking it again changes nothing.
 
-    def __init__(self, folder: Path) -> None:
+    The file itself stays, or goes with the lock if it is not `lasting`.
+    """
+
+    def __init__(self, folder: Path, lasting: bool = True) -> None:
         self.folder = folder
         self.path = folder / LOCK_NAME
+        self._lasting = lasting
         self._file: IO[bytes] | None = None
 
     @property
@@ -32,8 +36,17 @@ class FolderLock:
 
     def take(self) -> None:
         """Makes the folder ours, or raises RunError if another process writes to it."""
-        if self._file is not None:
-            return
+        while self._file is None:
+            file = self._locked()
+            if file is None:
+                return
+            if _is_at(file.fileno(), self.path):
+                self._file = file
+            else:  # removed by its last holder after we opened it: the next process would lock another
+                file.close()
+
+    def _locked(self) -> IO[bytes] | None:
+        """The file, locked; None on a disk without locks, where it cannot be told who else is there."""
         with reporting(self.path):
             file = open(self.path, "ab")  # noqa: SIM115
         try:
@@ -45,8 +58,13 @@ class FolderLock:
                     f"another process writes to {self.folder} (it holds {self.path}): wait for "
                     "it or stop it, or give another folder with --out"
                 ) from None
-            return  # a disk without locks: it cannot be told who else is there
-        self._file = file
+            self._tidy()
+            return None
+        return file
+
+    def _tidy(self) -> None:
+        if not self._lasting and os.name != "nt":  # there an open file cannot be removed
+            self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> "FolderLock":
         return self
@@ -58,6 +76,7 @@ class FolderLock:
         trace: TracebackType | None,
     ) -> None:
         if self._file is not None:
+            self._tidy()  # while it is ours: afterwards it may be another's
             self._file.close()
             self._file = None
 
@@ -77,6 +96,14 @@ def is_locked(folder: Path) -> bool:
         except OSError as error:
             return error.errno in TAKEN
     return False
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file is the one that has this name now."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(handle: int, shared: bool = False) -> None:

@@ -4,6 +4,7 @@ Written from the PNG specification (ISO/IEC 15948). Each row is stored as its di
 row above (filter type 2), which suits smooth pictures and decodes as one running sum.
 """
 
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -67,6 +68,16 @@ def picture_size(data: bytes) -> tuple[int, int]:
     """Width and height of any program's PNG file, in pixels; PngError if it is not whole."""
     width, height = struct.unpack_from(">II", _whole_chunks(data)[0][1])
     return width, height
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is a PNG picture and not cut off, by its first and its last bytes alone."""
+    end = _chunk(b"IEND", b"")
+    with open(path, "rb") as file:
+        first = file.read(len(SIGNATURE))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(end)))
+        return first == SIGNATURE and file.read() == end
 
 
 def _whole_chunks(data: bytes) -> list[tuple[bytes, bytes]]:

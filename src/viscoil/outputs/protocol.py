@@ -6,11 +6,14 @@ as good as one that comes straight from a running simulation.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from viscoil.bricks.field import BrickField
+from viscoil.errors import RunError
 
 Array = npt.NDArray[Any]
 
@@ -56,6 +59,22 @@ class Snapshot:
     materials: Sequence[MaterialLook]
     colliders: Sequence[ColliderPose]
     spacing: float  # m
+    source: Path | None = None
+    """The file that it was read from, if any."""
+
+
+def check_places(snapshot: Snapshot) -> None:
+    """Raises RunError for particles that are nowhere, which other programs show wrongly or not at all."""
+    finite = np.isfinite(snapshot.channels.get("position", ()))
+    if finite.all():
+        return
+    count = int(np.count_nonzero(~finite.reshape(len(finite), -1).all(axis=1)))
+    particles = "1 particle that is" if count == 1 else f"{count} particles that are"
+    raise RunError(
+        f"{snapshot.source or f'frame {snapshot.frame}'} has {particles} nowhere (NaN or infinite): "
+        "choose other frames with --frames, or run the scene again with a smaller "
+        "simulation.max_time_step"
+    )
 
 
 @runtime_checkable

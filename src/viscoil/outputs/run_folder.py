@@ -9,25 +9,26 @@ colliders/      distance and velocity fields of meshes, if asked for
 export/         frames for other programs, a folder per format
 surface/        the fluid's surface, one .ply a frame (`viscoil mesh`)
 render/         beauty pictures, one .png a frame (`viscoil render`)
-video.mp4       the film of the pictures
+turntable_*/    the same of one frame, from all around
+video.mp4       the film of preview/; render.mp4 that of render/, and so on
+plot.png        curves (`viscoil plot`)
 """
 
 import json
 import platform
 import re
 import shutil
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import ResumeError
+from viscoil.errors import RunError
 from viscoil.outputs import stats
 from viscoil.outputs.checkpoints import KEEP, CheckpointStore
 from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.files import is_partial, reporting, write_whole
-from viscoil.outputs.frames import frame_name, frame_number
+from viscoil.outputs.frames import frame_name, frame_number, frame_numbers, numbered
 
 PACKAGES = ("viscoil", "quadrants", "numpy")
 
@@ -47,6 +48,7 @@ class RunFolder:
         self.video = self.path / "video.mp4"
         self.surfaces = self.path / "surface"
         self.renders = self.path / "render"
+        self.plot = self.path / "plot.png"
         self._made = {  # records of what commands made of frames, and how those files end
             self.surfaces / "surface.json": ".ply",
             self.renders / "render.json": ".png",
@@ -85,23 +87,9 @@ class RunFolder:
         with write_whole(self.run) as file:
             file.write(json.dumps(record, indent=2, allow_nan=False).encode() + b"\n")
 
-    def read_run(self) -> dict[str, Any]:
-        """What run.json says, or ResumeError if there is none that can be read."""
-        if not self.run.exists():
-            raise ResumeError(f"there is no run in {self.path}: start it without --resume")
-        try:
-            with reporting(self.run):
-                record = json.loads(self.run.read_bytes())
-        except ValueError as error:
-            raise ResumeError(f"{self.run} is damaged: start the run anew") from error
-        if not isinstance(record, Mapping):
-            raise ResumeError(f"{self.run} is damaged: start the run anew")
-        return dict(record)
-
     def frame_numbers(self) -> list[int]:
         """The frames that have a particle file, ascending."""
-        numbers = map(frame_number, self.frames.glob("frame_*.npz"))
-        return sorted(number for number in numbers if number is not None)
+        return frame_numbers(self.frames)
 
     def cut_back(self, step: int, frame: int) -> None:
         """Removes what came after a checkpoint, taken after `step` with `frame` the last frame.
@@ -111,9 +99,11 @@ class RunFolder:
         self.checkpoints.cut_back(step)
         stats.cut_back(self.stats, step)
         with reporting(self.path):
-            for path in self._frame_files():
-                if (frame_number(path) or 0) > frame:
-                    path.unlink()
+            later = [path for number, path in self._frame_files() if number > frame]
+            shown = {path.parent for path in later if path.suffix == ".png"}
+            for path in (*later, *(film_of(self.path, folder) for folder in shown)):
+                path.unlink(missing_ok=True)
+            _remove_empty(self._turntables().values())
         for export in ExportFolder.all_in(self.exports):
             export.cut_back(frame)
         self._sweep()
@@ -130,41 +120,58 @@ class RunFolder:
         for export in ExportFolder.all_in(self.exports):
             export.clear()
         with reporting(self.path):
-            frames = list(self._frame_files())  # while there is the record of those made
-            for path in (self.stats, self.picture, self.video, *frames, *self._made):
+            frames = [path for _, path in self._frame_files()]  # while records name those made
+            for path in (*frames, *self._films(), *self._made, self.stats, self.picture, self.plot):
                 path.unlink(missing_ok=True)
             made = (self.frames, self.pictures, self.surfaces, self.renders, self.exports)
-            for folder in (*made, *self._collider_folders(), self.colliders):
-                if folder.is_dir() and not any(folder.iterdir()):
-                    folder.rmdir()
+            _remove_empty((*made, *self._collider_folders(), self.colliders))
+            _remove_empty(self._turntables().values())
         self._sweep()
 
     def _forget_state(self) -> None:
         """Lets a resume start from the beginning, if run.json can be read."""
-        with suppress(ResumeError):
-            record = {**self.read_run(), "state": "running", "saved": False}
-            self._write_record(record)
+        try:
+            record = read_record(self.path)
+        except RunError:
+            return
+        self._write_record({**record, "state": "running", "saved": False})
 
     def free_bytes(self) -> int:
         """Room that is left on the folder's disk."""
         with reporting(self.path):
             return shutil.disk_usage(self.path).free
 
-    def _frame_files(self) -> Iterable[Path]:
+    def _frame_files(self) -> Iterator[tuple[int, Path]]:
+        """Frames and what there is of each."""
         fields = ((folder, ".vdb") for folder in self._collider_folders())
         own = ((self.frames, ".npz"), (self.pictures, ".png"))
         for folder, suffix in (*own, *fields):
-            yield from (
-                p for p in sorted(folder.glob(f"frame_*{suffix}")) if frame_number(p) is not None
-            )
+            paths = sorted(folder.glob(f"frame_*{suffix}"))
+            yield from ((n, path) for path in paths if (n := frame_number(path)) is not None)
         for record, suffix in self._made.items():
-            paths = (record.parent / frame_name(n, suffix) for n in _recorded(record))
-            yield from (path for path in paths if path.is_file())
+            yield from _recorded(record, suffix).items()
+        for frame, folder in self._turntables().items():
+            record = folder / "render.json"
+            yield from ((frame, path) for path in _recorded(record, ".png").values())
+            if record.is_file():
+                yield frame, record
+
+    def _turntables(self) -> dict[int, Path]:
+        """Folders with pictures from all around, by the frame that they show."""
+        paths = sorted(self.path.glob("turntable_*"))
+        numbers = ((numbered(path, "turntable_*"), path) for path in paths if path.is_dir())
+        return {number: path for number, path in numbers if number is not None}
+
+    def _films(self) -> Iterator[Path]:
+        """Films of pictures in this folder, under the names that they have by themselves."""
+        yield from (self.video, film_of(self.path, self.renders))
+        pattern = "turntable_*.mp4"
+        yield from (p for p in sorted(self.path.glob(pattern)) if numbered(p, pattern) is not None)
 
     def _sweep(self) -> None:
         """Removes files that a process that was killed had begun."""
         own = (self.path, self.frames, self.pictures, self.checkpoints.folder)
-        folders = (*own, self.surfaces, self.renders)
+        folders = (*own, self.surfaces, self.renders, *self._turntables().values())
         exports = (export.path for export in ExportFolder.all_in(self.exports))
         with reporting(self.path):
             for folder in (*folders, *self._collider_folders(), *exports):
@@ -176,13 +183,53 @@ class RunFolder:
         return sorted(self.colliders.glob("collider_*"))
 
 
-def _recorded(path: Path) -> list[int]:
-    """The frames that a record of files made of frames names; none if it cannot be read."""
+def read_record(folder: Path) -> dict[str, Any]:
+    """What run.json of a folder says, the text of the scene among it.
+
+    Raises RunError, in one sentence, if there is no run or none that can be read.
+    """
+    path = folder / "run.json"
+    if not folder.exists():
+        raise RunError(f"there is no folder {folder}: give that of a run, such as runs/honey")
+    if not path.is_file():
+        raise RunError(f"{folder} holds no run: give the folder that `viscoil run` wrote")
     try:
-        names = list(json.loads(path.read_bytes())["frames"])
+        with reporting(path):
+            record = json.loads(path.read_bytes())
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("scene"), str):
+        raise damaged_record(path)
+    return record
+
+
+def damaged_record(path: Path) -> RunError:
+    """What to say of a run.json that makes no sense."""
+    return RunError(f"{path} is damaged: run the scene again with --overwrite or another --out")
+
+
+def film_of(run: Path, pictures: Path) -> Path:
+    """Where the film of a folder of pictures is, unless a user names another place."""
+    if pictures.resolve() == (run / "preview").resolve():
+        return run / "video.mp4"
+    return run / f"{pictures.resolve().name}.mp4"
+
+
+def _recorded(record: Path, suffix: str) -> dict[int, Path]:
+    """Files made of frames that are there and that a record names; none if it cannot be read."""
+    try:
+        names = list(json.loads(record.read_bytes())["frames"])
     except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return sorted(int(n) for n in names if isinstance(n, str) and re.fullmatch("[0-9]{1,9}", n))
+        return {}
+    numbers = sorted(int(n) for n in names if isinstance(n, str) and re.fullmatch("[0-9]{1,9}", n))
+    paths = {number: record.parent / frame_name(number, suffix) for number in numbers}
+    return {number: path for number, path in paths.items() if path.is_file()}
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def versions() -> dict[str, str]:

@@ -10,9 +10,10 @@ from viscoil.looks import Look, fluid_size, material_look
 from viscoil.meshes import TriangleMesh
 from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
 from viscoil.outputs.frame_folder import FrameFolder
-from viscoil.outputs.png import write_png
+from viscoil.outputs.png import is_whole, write_png
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.protocol import Array
+from viscoil.outputs.run_folder import film_of
 from viscoil.parallel import each_frame
 from viscoil.render.bodies import Body
 from viscoil.render.solids import solids_of
@@ -105,9 +106,11 @@ class Studio:
         return surface_of(self.run.snapshot(frame, ALWAYS), SurfaceSettings())
 
 
-def picture_folder(path: Path) -> FrameFolder:
-    """A folder of pictures."""
-    return FrameFolder(path, ".png", "pictures", "render.json")
+def picture_folder(run: Run, path: Path) -> FrameFolder:
+    """A folder of pictures; one in the run's own folder may have a film."""
+    own = path.resolve().parent == run.path.resolve()
+    films = (film_of(run.path, path),) if own else ()
+    return FrameFolder(path, ".png", "pictures", "render.json", is_whole, films)
 
 
 def render_frames(
@@ -137,7 +140,7 @@ def _render(
 ) -> int:
     """Pictures by number; those of these settings that are newer than what they show are kept."""
     require_mitsuba()
-    folder = picture_folder(out)
+    folder = picture_folder(studio.run, out)
     with stoppable(goes_on(folder.what, overwrite)), alone_in(out):
         known = folder.begin(settings, views, overwrite)
         stale = _stale(studio, folder, views)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from viscoil import progress
+from viscoil.commands import command
 from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import last_record
 
@@ -38,16 +38,23 @@ def final_line(name: str, summary: Summary) -> str:
 
 def what_next(path: Path) -> str:
     """Where the results of a run are, and which commands go on from there."""
-    folder, given = RunFolder(path), quote(str(path))
-    places = [
-        f"{what} {where}"
-        for what, where in (("the film", folder.video), ("the latest picture", folder.picture))
-        if where.is_file()
-    ]
+    folder = RunFolder(path)
+    film, picture = folder.video, folder.picture
+    shown = {
+        f"the film {film}": film.is_file() and not _is_newer(picture, film),
+        f"the latest picture {picture}": picture.is_file(),
+    }
+    places = [place for place, is_shown in shown.items() if is_shown]
     here = f"see {' and '.join(places)}; " if places else ""
     if not folder.frames.is_dir():
-        return f"{here}next: viscoil info {given} (what is there), viscoil plot {given} (curves)"
+        info, plot = command("info", path), command("plot", path)
+        return f"{here}next: {info} (what is there), {plot} (curves)"
+    export = command("export", path, "--to", "usd")
     return (
-        f"{here}next: viscoil mesh {given} (surfaces), viscoil render {given} (pictures), "
-        f"viscoil export {given} --to usd (other programs)"
+        f"{here}next: {command('mesh', path)} (surfaces), {command('render', path)} (pictures), "
+        f"{export} (other programs)"
     )
+
+
+def _is_newer(path: Path, other: Path) -> bool:
+    return path.is_file() and path.stat().st_mtime_ns > other.stat().st_mtime_ns

@@ -8,7 +8,7 @@ from typing import Any
 from viscoil.errors import ResumeError, RunError, SceneError
 from viscoil.outputs.checkpoints import step_number
 from viscoil.outputs.lock import has_files
-from viscoil.outputs.run_folder import RunFolder, versions
+from viscoil.outputs.run_folder import RunFolder, damaged_record, read_record, versions
 from viscoil.running.choice import ANEW, choose
 from viscoil.running.differences import changes, misfit, sentence
 from viscoil.running.named_files import changed_files, fingerprints, same_files
@@ -90,7 +90,7 @@ def find_start(
 
 
 def _resumed(folder: RunFolder, scene: Scene, frames: int | None, force: bool) -> Start:
-    record = folder.read_run()
+    record = read_record(folder.path)
     files = fingerprints(scene)
     found = _differences(folder, record, scene, files)
     if found and not force:
@@ -125,7 +125,7 @@ def _differences(
         found = changes(record["scene"], scene.to_toml(), same_files(before, files))
         changed = changed_files(before, files)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ResumeError(f"{folder.run} is damaged: {ANEW}") from None
+        raise damaged_record(folder.run) from None
     files_too = [f"mesh file {name} has changed since the run began" for name in changed]
     return [*map(str, found), *files_too]
 

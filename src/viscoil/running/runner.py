@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from viscoil import progress
+from viscoil.commands import command
 from viscoil.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
@@ -138,7 +139,7 @@ def _take(lock: FolderLock, find: Callable[[], Start], start: Start) -> None:
         if find() != start:
             raise RunError(
                 f"another process has written to {lock.folder} just now: look what it left with "
-                f"viscoil info {lock.folder}, then give the command again"
+                f"`{command('info', lock.folder)}`, then give the command again"
             )
 
 

@@ -7,11 +7,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from viscoil.commands import command
 from viscoil.errors import MeshError, RunError
 from viscoil.memory import SHARE_OF_MEMORY, available
 from viscoil.meshes import TriangleMesh, write_mesh
 from viscoil.meshes.files import read_bytes
 from viscoil.meshes.ply import read_ply
+from viscoil.meshes.ply_header import is_whole
 from viscoil.outputs.files import reporting
 from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
 from viscoil.outputs.frame_folder import FrameFolder
@@ -31,22 +33,21 @@ ALWAYS = ("position", "velocity", "material", "size")  # channels that a surface
 
 def surface_folder(run: Run, out: Path | None = None) -> FrameFolder:
     """Where the surfaces of a run are: in `surface` beside its frames, or in `out`."""
-    return FrameFolder(out or run.path / "surface", ".ply", "surfaces", "surface.json")
+    return FrameFolder(out or run.path / "surface", ".ply", "surfaces", "surface.json", is_whole)
 
 
 def read_surface(path: Path, needs: Sequence[str] = ()) -> TriangleMesh:
-    """The surface of a frame, which may have no faces.
+    """The surface of a frame, from the folder `surface` of a run; it may have no faces.
 
     Raises RunError for a damaged file, and for one without the attributes that it needs.
     """
+    again = f"make it again with `{command('mesh', path.parent.parent, '--overwrite')}`"
     try:
         mesh = read_ply(read_bytes(path))
     except MeshError as error:
-        raise RunError(
-            f"the surface {path} is damaged: make it again with viscoil mesh RUN --overwrite"
-        ) from error
+        raise RunError(f"the surface {path} is damaged: {again}") from error
     if len(mesh.faces) and not set(needs) <= mesh.attributes.keys():
-        raise RunError(f"the surface {path} is of another program: use `viscoil mesh --overwrite`")
+        raise RunError(f"the surface {path} is of another program: {again}")
     return mesh
 
 

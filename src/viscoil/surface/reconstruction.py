@@ -11,7 +11,7 @@ import numpy as np
 
 from viscoil.errors import MissingExtraError, RunError
 from viscoil.meshes import TriangleMesh
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.outputs.protocol import Array, Snapshot, check_places
 from viscoil.surface.settings import NORMAL_SMOOTHING, SNAP, SUPPORT, THRESHOLD, SurfaceSettings
 
 LONGEST_SIDE = 2**22  # cubes
@@ -36,6 +36,7 @@ def surface_of(snapshot: Snapshot, settings: SurfaceSettings | None = None) -> T
     """
     settings = settings or SurfaceSettings()
     require_library()
+    check_places(snapshot)
     channels = {name: snapshot.channels[name] for name in _carried(snapshot, settings)}
     position = np.asarray(snapshot.channels["position"], dtype=np.float64)
     material = snapshot.channels.get("material", np.zeros(len(position), dtype=np.int32))
@@ -136,8 +137,6 @@ def _run_library(
 def _check_extent(position: Array, cube: float) -> None:
     """Raises RunError if the library could not number the cubes of its grid."""
     sides = np.ptp(position, axis=0) / cube + 16
-    if not np.isfinite(sides).all():
-        raise RunError("a particle is nowhere (not a number): the run has failed, start it again")
     if sides.max() > LONGEST_SIDE or np.prod(sides) > MOST_CUBES:
         reach = sides.max() * cube
         raise RunError(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from viscoil.commands import command
 from viscoil.exchange.format import Format
 from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.colliders import add_motion
@@ -51,7 +52,7 @@ class UsdFormat(Format):
         ]
         if lacking:
             count = f"{len(lacking)} of {len(frames)} frames lack a current one"
-            return self, f"without surfaces, as {count} (viscoil mesh {run.path} makes them)"
+            return self, f"without surfaces, as {count} (`{command('mesh', run.path)}` makes them)"
         return replace(self, surfaces=folder.path), ""
 
     @property

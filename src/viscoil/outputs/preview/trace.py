@@ -24,10 +24,26 @@ def leap(place: vec3, inverse: vec3, gap: qd.i32, width: qd.f32) -> qd.f32:
 
 
 @qd.func
+def look(f: Field, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
+    """How far (m) a ray may go on from its length t, and the distance (m) to the fluid there.
+
+    The first is 0 where there are distances, and else the second.
+    """
+    width = f.frame[1].x
+    place = (o + t * d - f.frame[0]) / width
+    b = block_at(f, place)
+    seen = qd.Vector([0.0, 0.0])
+    if b < 0:
+        seen.x = leap(place, inverse, -b, width)
+    else:
+        seen.y = block_distance(f, b, (place - qd.floor(place)) * 8.0)
+    return seen
+
+
+@qd.func
 def trace_fluid(f: Field, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
     """Ray length (m) at which a ray enters the fluid, or 1e30."""
     span = slab(o, d, f.frame[2], f.frame[3])
-    width = f.frame[1].x
     inverse = 1.0 / safe(d)
     cell = f.frame[1].y
     t = qd.max(span.x, 0.0)
@@ -38,12 +54,11 @@ def trace_fluid(f: Field, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
     steps = 0
     while t < end and steps < 600:
         steps += 1
-        place = (o + t * d - f.frame[0]) / width
-        b = block_at(f, place)
-        if b < 0:
-            t += leap(place, inverse, -b, width)
+        seen = look(f, o, d, inverse, t)
+        if seen.x > 0.0:
+            t += seen.x
         else:
-            distance = block_distance(f, b, (place - qd.floor(place)) * 8.0)
+            distance = seen.y
             if distance < 0.0:
                 hit = before_t + (t - before_t) * before / (before - distance)
                 break
@@ -58,7 +73,6 @@ def trace_fluid(f: Field, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
 def thickness(f: Field, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32) -> qd.f32:
     """Length (m) of fluid along a ray, counted up to about `enough`."""
     span = slab(o, d, f.frame[2], f.frame[3])
-    width = f.frame[1].x
     inverse = 1.0 / safe(d)
     stride = qd.max(0.6 * f.frame[1].z, enough / 16.0)
     t = qd.max(span.x, 0.0)
@@ -67,12 +81,11 @@ def thickness(f: Field, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32) -> qd
     steps = 0
     while t < end and steps < 64 and total < enough:
         steps += 1
-        place = (o + t * d - f.frame[0]) / width
-        b = block_at(f, place)
-        if b < 0:
-            t += leap(place, inverse, -b, width)
+        seen = look(f, o, d, inverse, t)
+        if seen.x > 0.0:
+            t += seen.x
         else:
-            distance = block_distance(f, b, (place - qd.floor(place)) * 8.0)
+            distance = seen.y
             # A soft threshold keeps the sum continuous when a step crosses the surface.
             inside = qd.min(qd.max(0.5 - distance / stride, 0.0), 1.0)
             step = qd.min(stride, end - t)
