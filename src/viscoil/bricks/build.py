@@ -34,6 +34,8 @@ class Request:
     """How far the surface is moved into free space, m; half the thickness of a shell."""
     mode: Mode = "solid"
     """Solid inside the mesh, solid outside of it, or a shell about its faces."""
+    cut: bool = True
+    """Whether faces that others hide in part are cut there; that doubles the time of some meshes."""
 
 
 class Surface(NamedTuple):
@@ -65,7 +67,7 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         raster = _raster(surface, shape, reach)
         signed, states = raster.distance, _all_free(raster)
     else:
-        surface, raster, within = _solid(surface, in_cells, faces, shape, reach)
+        surface, raster, within = _solid(surface, in_cells, faces, shape, reach, request.cut)
         signed = np.where(within, -raster.distance, raster.distance)
         states = _fill(raster, within)
     beyond = SOLID if request.mode == "container" else FREE
@@ -92,6 +94,7 @@ def _solid(
     faces: NDArray[np.integer],
     shape: tuple[int, int, int],
     reach: float,
+    cut: bool,
 ) -> tuple[Surface, Raster, NDArray[np.bool_]]:
     """The surface of the solid that a mesh bounds, its distances, and which corners are inside.
 
@@ -109,7 +112,7 @@ def _solid(
     changed = surface
     if len(edges):
         changed = _closed(changed, raster, winding, sign)
-    changed = Surface(*without_hidden(*changed, raster.layout, within, winding))
+    changed = Surface(*without_hidden(*changed, raster.layout, within, winding, cut))
     if changed.face is not surface.face:
         raster = _raster(changed, shape, reach)
         within = sign(raster)

@@ -9,7 +9,7 @@ from viscoil.bricks.winding import Winding
 from viscoil.meshes.triangles import unit_normals
 
 LARGE = 4.0  # cells: longer triangles are looked at in parts
-FINE = 0.4  # cells: parts of triangles that are hidden only in part
+CUTS = (2.0, 1.0, 0.5)  # cells: how small parts get that are hidden only in part
 ASIDE = 1.0  # cells from a face, where corners are looked at first
 CLOSE = 0.02  # cells from a face, where the winding number decides
 PROBES = 4  # of a triangle: its middle and its corners
@@ -21,23 +21,43 @@ def without_hidden(
     layout: Layout,
     within: NDArray[np.bool_],
     winding: Winding,
+    cut: bool = True,
 ) -> tuple[Float, Int32]:
-    """The triangles (m, 3, 3) in cells that bound the solid; in parts, if some are hidden."""
+    """The triangles (m, 3, 3) in cells that bound the solid; in parts, if some are hidden.
+
+    Without `cut` those that are hidden only in part stay whole.
+    """
     parts, owner = _parts(triangles, LARGE)
     suspect = _suspects(parts, layout, within)
     if not suspect.any():
         return triangles, face
-    suspect |= _close_to(parts[suspect], parts)
-    hidden = np.zeros(len(parts), dtype=np.int64)
-    hidden[suspect] = _hidden_probes(parts[suspect], winding)
-    # What is hidden only in part is cut small: dropped whole it would leave a gap, and kept whole
-    # it would be a wall within the solid.
-    cut = np.flatnonzero((hidden > 0) & (hidden < PROBES))
-    small, piece = _parts(parts[cut], FINE)
-    seen = _hidden_probes(small, winding) < PROBES
-    whole = hidden == 0
-    owner = np.concatenate([owner[whole], owner[cut][piece[seen]]])
-    return np.concatenate([parts[whole], small[seen]]), face[owner]
+    if cut:
+        suspect |= _close_to(parts[suspect], parts)
+    candidates = np.flatnonzero(suspect)
+    seen, whose = _seen(parts[candidates], winding, CUTS if cut else ())
+    owner = np.concatenate([owner[~suspect], owner[candidates][whose]])
+    return np.concatenate([parts[~suspect], seen]), face[owner]
+
+
+def _seen(
+    parts: Float, winding: Winding, cuts: tuple[float, ...]
+) -> tuple[Float, NDArray[np.int64]]:
+    """What is not hidden of triangles, and whose part each piece is.
+
+    What is hidden only in part is cut into smaller and smaller pieces: dropped whole it would leave
+    a gap, and kept whole it would be a wall within the solid.
+    """
+    owner = np.arange(len(parts))
+    kept: list[tuple[Float, NDArray[np.int64]]] = []
+    for longest in cuts:
+        hidden = _hidden_probes(parts, winding)
+        kept.append((parts[hidden == 0], owner[hidden == 0]))
+        mixed = (hidden > 0) & (hidden < PROBES)
+        parts, piece = _parts(parts[mixed], longest)
+        owner = owner[mixed][piece]
+    some = _hidden_probes(parts, winding) < PROBES
+    kept.append((parts[some], owner[some]))
+    return np.concatenate([k[0] for k in kept]), np.concatenate([k[1] for k in kept])
 
 
 def _suspects(parts: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -53,7 +73,7 @@ def _suspects(parts: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArra
 
 def _close_to(some: Float, parts: Float) -> NDArray[np.bool_]:
     """Which triangles are within a few cells of some: beside them others may be hidden in part."""
-    blocks = [np.floor(t.mean(axis=1) / LARGE).astype(np.int64) + 1 for t in (some, parts)]
+    blocks = [np.floor(t.mean(axis=1) / 2.0).astype(np.int64) + 1 for t in (some, parts)]
     shape = tuple(int(n) for n in np.maximum(*(b.max(axis=0, initial=0) for b in blocks)) + 2)
     around = np.stack([*np.ndindex(3, 3, 3)]) - 1
     near = np.clip(blocks[0][:, None] + around, 0, np.array(shape) - 1).reshape(-1, 3)

@@ -90,7 +90,8 @@ class MeshShape:
                 self._still = self._with_friction(cached(*self._mesh(time), self.request), time)
             return self._still
         vertices, faces = self._mesh(time)
-        field = self._with_friction(build(vertices, faces, self.request), time)
+        # built anew for every step, it must not take long
+        field = self._with_friction(build(vertices, faces, replace(self.request, cut=False)), time)
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
         return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
 
