@@ -9,7 +9,7 @@ from viscoil.bricks.winding import Winding
 from viscoil.meshes.triangles import unit_normals
 
 LARGE = 4.0  # cells: longer triangles are looked at in parts
-CUTS = (2.0, 1.0, 0.5)  # cells: how small parts get that are hidden only in part
+CUTS = (2.0, 1.0, 0.4)  # cells: how small parts get that are hidden only in part
 ASIDE = 1.0  # cells from a face, where corners are looked at first
 CLOSE = 0.02  # cells from a face, where the winding number decides
 PROBES = 4  # of a triangle: its middle and its corners
