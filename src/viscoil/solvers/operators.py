@@ -100,7 +100,10 @@ def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     q = fluid.conformation[i] - identity()
     mean = (q[0] + q[1] + q[2]) / 3.0
     volume = materials.volume_memory[m] * mean + materials.memory[m] * (fluid.dilation[i] - mean)
-    return recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
+    known = recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
+    if materials.relaxation[m] == 0.0:
+        known = fluid.dilation[i] * identity()
+    return known
 
 
 @qd.func

@@ -246,10 +246,14 @@ def update_conformation(
             q = convect(q, deformation, relaxation)
         fluid.conformation[i] = q
         growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), 0.1))
-        fluid.dilation[i] = relaxation * (fluid.dilation[i] + growth)
+        dilation = relaxation * (fluid.dilation[i] + growth)
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
         kept = unknowns.stress[i] - unknowns.direction[i]
+        if relaxation == 0.0:
+            mean = (kept[0] + kept[1] + kept[2]) / 3.0
+            dilation = 0.98 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
+        fluid.dilation[i] = dilation
         turn = nearest_rotation(deformation)
         unknowns.stress[i] = congruence(turn, kept)
         # c⁰ + e, taken from the bend that it causes: what the iterations left undone is not remembered

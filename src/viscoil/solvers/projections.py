@@ -139,7 +139,8 @@ class VelocityProjection:
         Of all s σ the one with s = σ·b / σ·Aσ is nearest to the solution in the energy norm: it
         keeps the stresses of a body at rest and drops those of an impact.
         """
-        constrain(c, through_stress=True)
+        self._choose_contacts(c)
+        velocity_kernels.free_velocities(c.n, c.fluid, c.boundary.contacts, c.unknowns)
         velocity_kernels.right_side(
             c.n, c.periodic, self.settings.corotation, c.scale, c.materials.table, c.fluid,
             c.unknowns, self._sums.array,

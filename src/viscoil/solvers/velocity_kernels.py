@@ -58,6 +58,15 @@ def velocities_under_stress(
         unknowns.velocity[i] = unknowns.trial[i] + scale.dt * fluid.inverse_mass[i] * force
 
 
+@qd.kernel(fastcache=True)
+def free_velocities(n: qd.i32, fluid: Fluid, contacts: Contacts, unknowns: Unknowns):
+    """u ← u* as far as contacts leave it free; what they hold keeps the velocity that they give."""
+    for i in range(n):
+        held = unknowns.velocity[i]
+        free = free_part(fluid.wall[i], contacts, unknowns.trial[i] - held)
+        unknowns.velocity[i] = held + free
+
+
 @qd.func
 def strain_under(
     corotated: qd.template(),
