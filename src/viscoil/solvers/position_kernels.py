@@ -252,7 +252,7 @@ def update_conformation(
         kept = unknowns.stress[i] - unknowns.direction[i]
         if relaxation == 0.0:
             mean = (kept[0] + kept[1] + kept[2]) / 3.0
-            dilation = 0.98 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
+            dilation = 0.998 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
         fluid.dilation[i] = dilation
         turn = nearest_rotation(deformation)
         unknowns.stress[i] = congruence(turn, kept)
