@@ -129,6 +129,38 @@ def box(low: Float, high: Float) -> TriangleMesh:
     return TriangleMesh(low + corners * (high - low), np.array(faces, dtype=np.int32), {})
 
 
+def pipe(radius: float, length: float, sides: int) -> TriangleMesh:
+    """A closed pipe along y from the origin; its wall is two slivers a side."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    ring = np.stack([radius * np.cos(angle), 0.0 * angle, radius * np.sin(angle)], axis=1)
+    lid = np.array([[0.0, length, 0.0]])
+    k = np.arange(sides)
+    m = np.roll(k, -1)
+    low, high = np.full(sides, 2 * sides), np.full(sides, 2 * sides + 1)
+    corners = [
+        (k, k + sides, m),
+        (m, k + sides, m + sides),
+        (k, m, low),
+        (k + sides, high, m + sides),
+    ]
+    faces = np.concatenate([np.stack(c, axis=1) for c in corners])
+    return TriangleMesh(np.vstack([ring, ring + lid, 0.0 * lid, lid]), faces.astype(np.int32), {})
+
+
+@pytest.mark.parametrize("radius", [0.12, 0.1200723, 0.1214])
+def test_long_slivers_have_the_right_side(radius: float) -> None:
+    """As in meshes from CAD: 72 cells long, one wide; their nearest points need all digits."""
+    cell, length = 0.01, 0.72
+    mesh = pipe(radius, length, 64)
+    field = build(mesh.vertices, mesh.faces, Request(cell=cell, band=3 * cell, mode="container"))
+    low, high = np.array([-0.14, -0.02, -0.14]), np.array([0.14, 0.74, 0.14])
+    p = np.random.default_rng(5).uniform(low, high, (20_000, 3))
+    from_wall = radius - np.hypot(p[:, 0], p[:, 2])
+    exact = np.minimum(from_wall, np.minimum(p[:, 1], length - p[:, 1]))
+    sure = np.abs(exact) > 0.5 * cell
+    assert ((field.sample(p) > 0.0) == (exact > 0.0))[sure].all()
+
+
 def test_a_face_that_is_hidden_in_part_is_no_wall_where_it_is_hidden() -> None:
     """Two crossing bars as a container: in the plane of one's side, within the other, is free space.
 

@@ -14,7 +14,7 @@ from viscoil.bricks.field import BrickField, Float
 from viscoil.errors import RunError
 from viscoil.outputs.files import write_whole
 
-VERSION = b"2"  # of what `build` makes: change it with the algorithm
+VERSION = b"3"  # of what `build` makes: change it with the algorithm
 MOST_BYTES = 2 * 2**30  # that the folder may hold; the oldest fields go first
 ARRAYS = ("origin", "top", "table", "places", "distance", "primitive")
 

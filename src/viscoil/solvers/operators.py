@@ -94,16 +94,17 @@ def leak(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
 def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
 
-    The mean of Q is no measure of volume: it grows in shear, where polymers stretch.
+    The mean of Q is no measure of volume: it grows in shear, where polymers stretch. A fluid that
+    forgets its shape within a step still remembers its pressure, by θ⁰.
     """
     m = fluid.material[i]
     q = fluid.conformation[i] - identity()
     mean = (q[0] + q[1] + q[2]) / 3.0
     volume = materials.volume_memory[m] * mean + materials.memory[m] * (fluid.dilation[i] - mean)
-    known = recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
+    strain = recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
     if materials.relaxation[m] == 0.0:
-        known = fluid.dilation[i] * identity()
-    return known
+        strain = fluid.dilation[i] * identity()
+    return strain
 
 
 @qd.func

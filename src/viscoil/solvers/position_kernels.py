@@ -223,6 +223,18 @@ def displacements(n: qd.i32, fluid: Fluid, unknowns: Unknowns):
         unknowns.change[i] = displacement(fluid, unknowns, i)
 
 
+@qd.func
+def squeezed(stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) -> qd.f32:
+    """θ of a fluid without elastic memory: what its pressure stands for, and nothing under tension.
+
+    Without it pressure would cost a flow: syrup at rest would sink into itself, at the rate at which
+    its stiffness against changes of volume gives way, and shifts would bring it back up elsewhere.
+    Taken from the stress, it does not add up what iterations leave undone.
+    """
+    mean = (stress[0] + stress[1] + stress[2]) / 3.0
+    return 0.998 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
+
+
 @qd.kernel(fastcache=True)
 def update_conformation(
     n: qd.i32,
@@ -246,14 +258,12 @@ def update_conformation(
             q = convect(q, deformation, relaxation)
         fluid.conformation[i] = q
         growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), 0.1))
-        dilation = relaxation * (fluid.dilation[i] + growth)
+        fluid.dilation[i] = relaxation * (fluid.dilation[i] + growth)
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
         kept = unknowns.stress[i] - unknowns.direction[i]
         if relaxation == 0.0:
-            mean = (kept[0] + kept[1] + kept[2]) / 3.0
-            dilation = 0.998 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
-        fluid.dilation[i] = dilation
+            fluid.dilation[i] = squeezed(kept, materials, fluid, i)
         turn = nearest_rotation(deformation)
         unknowns.stress[i] = congruence(turn, kept)
         # c⁰ + e, taken from the bend that it causes: what the iterations left undone is not remembered

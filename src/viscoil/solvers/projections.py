@@ -137,7 +137,9 @@ class VelocityProjection:
         """Scales the stresses of the last step to fit this one; returns b·b of the right side.
 
         Of all s σ the one with s = σ·b / σ·Aσ is nearest to the solution in the energy norm: it
-        keeps the stresses of a body at rest and drops those of an impact.
+        keeps the stresses of a body at rest and drops those of an impact. Contacts are those under
+        these stresses: fluid at rest is pressed against side walls by nothing else, and without them
+        its stresses seem to drive it apart.
         """
         self._choose_contacts(c)
         velocity_kernels.free_velocities(c.n, c.fluid, c.boundary.contacts, c.unknowns)
