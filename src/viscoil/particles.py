@@ -49,7 +49,7 @@ STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
     "material": ChannelKind("i32", 1),  # index into the scene's materials
     "birth": ChannelKind("f32", 1, "s"),  # simulated time of creation
     "conformation": ChannelKind("f32", 6, "1"),  # q = (xx, yy, zz, xy, xz, yz) of Q; rest: identity
-    "dilation": ChannelKind("f32", 1, "1"),  # 2/3 ln J: how much its volume grew; rest: 0
+    "dilation": ChannelKind("f32", 1, "1"),  # θ: 2/3 ln of its growth, or what pressure stands for
     "curvature": ChannelKind("f32", 3, "1"),  # its companion for the shortest waves; rest: 0
     "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
     "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits

@@ -1,0 +1,47 @@
+"""Syrup that stands in a cup stands still, and costs hardly any iterations."""
+
+import numpy as np
+import pytest
+
+from viscoil import Scene, Simulation
+
+D = 0.02  # m
+WIDTH, DEPTH = 10 * D, 12 * D
+
+
+def cup(viscosity: float) -> Scene:
+    tank = {"shape": "box", "container": True, "open": ["+y"], "contact": "sticky"}
+    return Scene.model_validate(
+        {
+            "simulation": {"spacing": D, "duration": 0.6},
+            "materials": {"syrup": {"density": 1000.0, "viscosity": viscosity}},
+            "fluids": [
+                {
+                    "material": "syrup",
+                    "shape": "box",
+                    "center": (0, DEPTH / 2, 0),
+                    "size": (WIDTH, DEPTH, WIDTH),
+                }
+            ],
+            "colliders": [{**tank, "center": (0, DEPTH, 0), "size": (WIDTH, 2 * DEPTH, WIDTH)}],
+        }
+    )
+
+
+@pytest.mark.parametrize("viscosity", [20.0, 200.0])
+def test_it_does_not_stir_itself(viscosity: float) -> None:
+    """Pressure is carried by what it was, and not by a flow that squeezes and shifts that refill.
+
+    The pressure at the bottom, ρ g H, against a stiffness of 50 η would squeeze the fluid at the rate
+    ρ g H/(50 η): its middle sank by half a spacing a second and more. A tenth is allowed for.
+    """
+    simulation = Simulation(cup(viscosity))
+    steps = [simulation.step() for _ in range(60)]
+    order = np.argsort(simulation.particles["id"])
+    before, start = simulation.particles["position"][order], simulation.time
+    steps += [simulation.step() for _ in range(30)]
+    order = np.argsort(simulation.particles["id"])
+    moved = (simulation.particles["position"][order] - before) / (simulation.time - start)
+    assert np.sqrt((moved**2).sum(axis=1).mean()) < 0.1 * D
+    # stresses that hold it are those of the step before
+    assert np.mean([s["velocity_iterations"] for s in steps[60:]]) < 6
