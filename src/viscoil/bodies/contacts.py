@@ -14,6 +14,8 @@ from viscoil.scene import Collider
 RIM = 12  # points around each end of a cylinder
 EDGE = 4  # parts of a box's edge, against anything that is not flat
 INSIDE = 0.05  # of the way from a point to the centre of its solid: where normals are asked for
+AROUND = 200  # places on a ball where a mesh is looked for
+APART = 0.5  # cosine between two places on a ball that may both touch
 BARE_FRICTION = 0.5  # between two surfaces of which neither tells a coefficient
 
 
@@ -77,6 +79,8 @@ def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterat
     for part, wall in product(one.parts, other.parts):
         towards = -normals(wall, part.pose.position[None])[0]
         cores, radius = features(part, towards, flat=wall.kind == Kind.PLANE)
+        if wall.field is not None and radius > 0.5 * _band(wall):
+            cores, radius = _smaller_balls(cores, radius, wall), 0.5 * _band(wall)
         gaps, out = _facing(wall, cores, part.pose.position)
         gaps -= radius
         near = gaps < margin
@@ -88,13 +92,49 @@ def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float
     """Gaps (n,) in m and normals (n, 3) of a solid's points.
 
     At a corner that lies flush with a corner of the other the distance has no one gradient, so faces
-    are asked a little farther inside the solid that the point belongs to.
+    are asked a little farther inside the solid that the point belongs to. Beyond its band a mesh tells
+    nothing but that it is not near.
     """
+    if wall.field is not None:
+        gaps = distance_to(wall, points)
+        return np.where(gaps < 0.999 * _band(wall), gaps, np.inf), normals(wall, points)
     if wall.kind not in (Kind.BOX, Kind.CYLINDER):
         return distance_to(wall, points), normals(wall, points)
     inside = points + INSIDE * (center - points)
     n = normals(wall, inside)
     return distance_to(wall, inside) + np.einsum("pa,pa->p", n, points - inside), n
+
+
+def _band(wall: Primitive) -> float:
+    """Up to which distance (m) that of a mesh is known."""
+    assert wall.field is not None
+    return wall.pose.scale * wall.field.band
+
+
+def _smaller_balls(cores: Float, radius: float, wall: Primitive) -> Float:
+    """Centres (n, 3) of balls of half the band's radius that touch balls from inside, towards a mesh.
+
+    A large ball's centre is farther from the mesh than its distances are known.
+    """
+    inner = radius - 0.5 * _band(wall)
+    ways = _directions()
+    found: list[Float] = []
+    for core in cores:
+        gaps, out = _facing(wall, core + inner * ways, core)
+        while np.isfinite(gaps).any():
+            nearest = int(np.argmin(gaps))
+            found.append(core - inner * out[nearest])
+            gaps[ways @ ways[nearest] > APART] = np.inf
+    return np.array(found).reshape(-1, 3)
+
+
+@cache
+def _directions() -> Float:
+    """Unit vectors (AROUND, 3), evenly spread along a spiral."""
+    y = 1.0 - (2.0 * np.arange(AROUND) + 1.0) / AROUND
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(AROUND)
+    r = np.sqrt(1.0 - y * y)
+    return np.stack([r * np.cos(angle), y, r * np.sin(angle)], axis=1)
 
 
 def _turned(c: RigidContact) -> RigidContact:
