@@ -18,7 +18,8 @@ def room(tmp_path: Path, half: float, low: float, high: float) -> str:
     corners *= [half, 0.5 * (high - low), half]
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    mesh = TriangleMesh(corners + [0, 0.5 * (high + low), 0], np.array(faces, np.int32), {})
+    corners[:, 1] += 0.5 * (high + low)
+    mesh = TriangleMesh(corners, np.array(faces, np.int32), {})
     write_mesh(tmp_path / "room.ply", mesh)
     return str(tmp_path / "room.ply")
 
