@@ -11,7 +11,7 @@ from statistics import median
 from measure import report
 
 REPETITIONS = 5
-VISCOIL = [sys.executable, "-m", "viscoil.cli"]
+VISCOIL = [sys.executable, "-m", "viscoil"]
 
 
 def first_step(folder: Path, cache: Path) -> float:

@@ -18,7 +18,7 @@ from viscoil.scene import Scene
 
 REPETITIONS = 3
 SPACING = 0.01
-VISCOIL = [sys.executable, "-m", "viscoil.cli"]
+VISCOIL = [sys.executable, "-m", "viscoil"]
 SCENE = f"""
 [simulation]
 spacing = {SPACING}

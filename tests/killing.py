@@ -94,7 +94,7 @@ def random_moment(chance: random.Random, length: float) -> Moment:
     return Moment(2 * length, chance.choice(SIGHTS), chance.choice((1, 1, 2, 3)), number)
 
 
-def start(folder: Path, program: Sequence[str] = ("-m", "viscoil.cli")) -> "subprocess.Popen[str]":
+def start(folder: Path, program: Sequence[str] = ("-m", "viscoil")) -> "subprocess.Popen[str]":
     """A run of the scene beside the folder, new or resumed."""
     scene = folder.with_name("drop.toml")
     scene.write_text(SCENE)

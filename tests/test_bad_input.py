@@ -45,7 +45,7 @@ LIMITED = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"'
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "viscoil.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "viscoil", *map(str, arguments)]
 
 
 def viscoil(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

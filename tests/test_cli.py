@@ -25,7 +25,7 @@ radius = 1
 
 
 def viscoil(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "viscoil.cli", *arguments]
+    command = [sys.executable, "-m", "viscoil", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=60)
 
 
@@ -185,7 +185,7 @@ def test_schema_is_json() -> None:
 def test_a_reader_that_leaves_is_no_error() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
-    command = [sys.executable, "-m", "viscoil.cli", "scenes"]
+    command = [sys.executable, "-m", "viscoil", "scenes"]
     done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(write_end)
     assert (done.returncode, done.stderr) == (0, "")

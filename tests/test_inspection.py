@@ -356,7 +356,7 @@ def test_long_curves_keep_their_peaks() -> None:
 
 
 def test_help_names_the_commands() -> None:
-    command = [sys.executable, "-m", "viscoil.cli", "plot", "--help"]
+    command = [sys.executable, "-m", "viscoil", "plot", "--help"]
     page = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     assert "--what" in page and "iterations" in page
 

@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def viscoil(folder: Path, *arguments: str) -> str:
     """What the command prints, which must be no error."""
-    command = [sys.executable, "-m", "viscoil.cli", *arguments]
+    command = [sys.executable, "-m", "viscoil", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -1,4 +1,4 @@
-"""Lets `python -m viscoil.cli` be the command."""
+"""Lets `python -m viscoil` be the command."""
 
 import sys
 
