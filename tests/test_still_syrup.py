@@ -45,3 +45,17 @@ def test_it_does_not_stir_itself(viscosity: float) -> None:
     assert np.sqrt((moved**2).sum(axis=1).mean()) < 0.1 * D
     # stresses that hold it are those of the step before
     assert np.mean([s["velocity_iterations"] for s in steps[60:]]) < 6
+
+
+def test_pressure_stays_the_same_when_steps_get_shorter() -> None:
+    """A quarter of the step, with the pressure that holds the weight: nothing is thrown up.
+
+    A pressure four times too large would throw the syrup up at up to 3 g for that step.
+    """
+    simulation = Simulation(cup(200.0))
+    for _ in range(60):
+        simulation.step(1 / 120)
+    before = simulation.particles["velocity"].copy()
+    simulation.step(1 / 480)
+    change = simulation.particles["velocity"][:, 1].mean() - before[:, 1].mean()
+    assert abs(change) < 0.1 * 9.81 / 480

@@ -103,7 +103,7 @@ def remembered(materials: MaterialTable, fluid: Fluid, i: qd.i32) -> vec6:
     volume = materials.volume_memory[m] * mean + materials.memory[m] * (fluid.dilation[i] - mean)
     strain = recovery(materials, fluid, i) * (materials.memory[m] * q + volume * identity())
     if materials.relaxation[m] == 0.0:
-        strain = fluid.dilation[i] * identity()
+        strain = materials.pressure_memory[m] * fluid.dilation[i] * identity()
     return strain
 
 

@@ -232,7 +232,8 @@ def squeezed(stress: vec6, materials: MaterialTable, fluid: Fluid, i: qd.i32) ->
     Taken from the stress, it does not add up what iterations leave undone.
     """
     mean = (stress[0] + stress[1] + stress[2]) / 3.0
-    return 0.998 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
+    strain = 0.998 * compliance(materials, fluid, i)[2] * qd.min(mean, 0.0)
+    return strain / materials.pressure_memory[fluid.material[i]]
 
 
 @qd.kernel(fastcache=True)

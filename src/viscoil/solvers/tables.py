@@ -14,6 +14,7 @@ from viscoil.scene.materials import EXTRAS
 from viscoil.smoothing import Smoothing
 
 INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
+USUAL_STEP = 0.01  # s: θ is the strain that pressure stands for in a step of this length
 VOLUME_STIFFNESS = 50.0  # how much more a viscous fluid resists a change of volume than of shape
 
 
@@ -59,6 +60,7 @@ class MaterialTable:
     memory: Floats  # how much of the deviator of Q⁰ − I enters the constraint
     volume_memory: Floats  # how much of its mean does
     relaxation: Floats  # 1 / (1 + Δt/τ)
+    pressure_memory: Floats  # strain per θ of a fluid without elastic memory
     surface_tension: Floats  # κ, N/m
     adhesion: Floats  # W, N/m
     xsph: Floats  # c
@@ -77,6 +79,7 @@ class Coefficients:
     volume_memory: float
     relaxation: float
     active: bool
+    pressure_memory: float = 1.0
 
 
 def coefficients(material: Material, dt: float) -> Coefficients:
@@ -91,6 +94,9 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     itself. That makes the flow of a viscous fluid free of divergence also where it is pulled: a
     stretched thread thins (and resists with three times its viscosity, Trouton's ratio) instead of
     falling apart, which the density constraint, that only pushes, cannot bring about.
+
+    Pressure that is remembered as a strain must be the same pressure if the next step is shorter. That
+    strain is in proportion to the step, so it is told for a usual one, θ.
 
     A material given as in Barreiro 2017 has the compliance α of particles of unit mass, one for all
     six components: a = α/(2ρ) for normal and α/ρ for shear components; its volume is as above.
@@ -111,7 +117,9 @@ def coefficients(material: Material, dt: float) -> Coefficients:
     memory = compliance / polymer if polymer else 0.0
     volume = compliance / VOLUME_STIFFNESS
     volume_memory = volume / polymer if polymer else 0.0
-    return Coefficients(compliance, compliance, volume, memory, volume_memory, relaxation, True)
+    return Coefficients(
+        compliance, compliance, volume, memory, volume_memory, relaxation, True, dt / USUAL_STEP
+    )
 
 
 def _polymer_compliance(material: Material, dt: float) -> float:
@@ -127,7 +135,7 @@ class Materials:
     def __init__(self, materials: Sequence[Material]) -> None:
         self.materials = list(materials)
         count = len(self.materials)
-        floats = [scalars(qd.f32, count) for _ in range(11)]
+        floats = [scalars(qd.f32, count) for _ in range(12)]
         self.table = MaterialTable(*floats, active=scalars(qd.i32, count))
         write(self.table.density, [m.density for m in self.materials])
         self._key: tuple[object, ...] = ()
@@ -148,6 +156,7 @@ class Materials:
         write(table.memory, [r.memory for r in rows])
         write(table.volume_memory, [r.volume_memory for r in rows])
         write(table.relaxation, [r.relaxation for r in rows])
+        write(table.pressure_memory, [r.pressure_memory for r in rows])
         for name in EXTRAS:
             write(getattr(table, name), [getattr(m, name) for m in self.materials])
         write(table.active, [int(r.active) for r in rows])
