@@ -52,7 +52,7 @@ def test_results_are_told_as_they_come() -> None:
 
 
 INTERRUPTED = """
-import os, sys, time
+import os, signal, sys, time
 from viscoil.parallel import each_frame
 
 def work(frame):
@@ -61,6 +61,7 @@ def work(frame):
     return os.getpid()
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     tell = lambda process: print(process, flush=True)
     try:
         each_frame(work, [0, 1, 2], what="w", processes=2, quiet=True, finished=tell)
