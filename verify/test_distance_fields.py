@@ -123,22 +123,24 @@ def _founded(mesh, points, distance, w, apart, cell):
     random = np.random.default_rng(3)
     most = min(len(apart), 1000, 4_000_000 // len(mesh.faces))
     chosen = random.choice(apart, most, replace=False)
-    ways = random.normal(size=(300, 3))
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    nearer = np.maximum(distance[chosen] - 0.5 * cell, 0.0)
-    farther = distance[chosen] + 0.5 * cell
-    inside = (w > 0.5)[chosen, None]
     faces = oriented(mesh.vertices, mesh.faces)
 
-    def meets_other_side(radius, shares):
-        around = points[chosen, None] + radius[:, None, None] * (ways * shares)[None]
+    def meets_other_side(which, change, count):
+        """Whether one of so many random places is on the other side, at r + change or also within."""
+        ways = random.normal(size=(count, 3))
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+        if change < 0.0:
+            ways[::2] *= np.cbrt(random.uniform(size=(len(ways[::2]), 1)))
+        radius = np.maximum(distance[which] + change, 0.0)
+        around = points[which, None] + radius[:, None, None] * ways
         found = exact_winding(mesh.vertices, faces, around.reshape(-1, 3)) > 0.5
-        return (found.reshape(len(chosen), len(ways)) != inside).any(axis=1)
+        return (found.reshape(len(which), count) != (w > 0.5)[which, None]).any(axis=1)
 
-    within = np.cbrt(random.uniform(size=(len(ways), 1)))
-    within[::2] = 1.0
     known = distance[chosen] < 3.9 * cell  # beyond its band, a field tells no more than that
-    return ~meets_other_side(nearer, within) & (~known | meets_other_side(farther, 1.0))
+    ends = ~known | meets_other_side(chosen, 0.5 * cell, 300)
+    # a wedge between two surfaces is easily missed: look again, and better
+    ends[~ends] = meets_other_side(chosen[~ends], 0.5 * cell, 20_000)
+    return ends & ~meets_other_side(chosen, -0.5 * cell, 300)
 
 
 @pytest.mark.slow
