@@ -5,22 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from solid_meshes import box
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import TriangleMesh, write_mesh
+from viscoil.meshes import write_mesh
 
 D = 0.01  # m
 RADIUS = 6 * D  # twice the band of a mesh collider
 
 
 def room(tmp_path: Path, half: float, low: float, high: float) -> str:
-    corners = np.array(list(np.ndindex(2, 2, 2))) * 2.0 - 1.0
-    corners *= [half, 0.5 * (high - low), half]
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    corners[:, 1] += 0.5 * (high + low)
-    mesh = TriangleMesh(corners, np.array(faces, np.int32), {})
-    write_mesh(tmp_path / "room.ply", mesh)
+    write_mesh(tmp_path / "room.ply", box((-half, low, -half), (half, high, half)))
     return str(tmp_path / "room.ply")
 
 

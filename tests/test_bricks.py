@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pipe_rigs import pipe
+from solid_meshes import box, pipe
 
 from viscoil.bricks.build import Mode, Request, build
 from viscoil.bricks.cache import cached
@@ -15,7 +15,6 @@ from viscoil.bricks.field import BrickField
 from viscoil.bricks.orient import oriented, volume
 from viscoil.bricks.secondary import carry
 from viscoil.errors import SceneError
-from viscoil.meshes import TriangleMesh
 from viscoil.meshes.builtin import builtin
 from viscoil.vdb import read_vdb, write_vdb
 
@@ -121,13 +120,6 @@ def test_distance_of_a_box_is_exact_at_its_corners() -> None:
     exact = np.linalg.norm(np.maximum(e, 0.0), axis=1) + np.minimum(e.max(axis=1), 0.0)
     wanted = np.clip(exact, -0.2, 0.2)
     assert np.abs(field.distance.reshape(-1) - wanted).max() < 1e-5
-
-
-def box(low: Float, high: Float) -> TriangleMesh:
-    corners = np.array(list(np.ndindex(2, 2, 2)))
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    return TriangleMesh(low + corners * (high - low), np.array(faces, dtype=np.int32), {})
 
 
 @pytest.mark.parametrize("radius", [0.12, 0.1200723, 0.1214])

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from figures import picture, report
-from pipe_rigs import pipe
 from scipy.optimize import brentq
+from solid_meshes import pipe
 
 from viscoil import Scene, Simulation
 from viscoil.meshes import write_mesh

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from bowl_rigs import ShakenBowl
 from figures import picture, report
+from solid_meshes import box
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import TriangleMesh, write_mesh
+from viscoil.meshes import write_mesh
 
 
 @pytest.mark.slow
@@ -38,10 +39,7 @@ def test_a_shaken_bowl_keeps_every_particle(
 def test_no_particle_passes_a_plate_at_ten_metres_per_second(shape: str, tmp_path: Path) -> None:
     """A plate one cell thick; a particle passes if its way, seen from the plate, crosses its middle."""
     spacing, half = 0.02, np.array([0.01, 0.15, 0.15])
-    corners = np.array(list(np.ndindex(2, 2, 2))) * 2.0 - 1.0
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    write_mesh(tmp_path / "p.ply", TriangleMesh(corners * half, np.array(faces, np.int32), {}))
+    write_mesh(tmp_path / "p.ply", box(-half, half))
     motion = [{"time": 0.02}, {"time": 0.1, "translation": [0.8, 0.0, 0.0]}]
     plate = {"shape": "box", "size": tuple(2 * half)}
     if shape == "mesh":

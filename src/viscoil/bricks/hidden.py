@@ -21,7 +21,7 @@ def without_hidden(
     layout: Layout,
     within: NDArray[np.bool_],
     winding: Winding,
-    cut: bool = True,
+    cut: bool,
 ) -> tuple[Float, Int32]:
     """The triangles (m, 3, 3) in cells that bound the solid; in parts, if some are hidden.
 

@@ -1,8 +1,18 @@
-"""A closed pipe as a mesh."""
+"""Boxes and pipes as closed meshes."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from viscoil.meshes import TriangleMesh
+
+
+def box(low: ArrayLike, high: ArrayLike) -> TriangleMesh:
+    """Twelve triangles between two corners, m."""
+    corners = np.array(list(np.ndindex(2, 2, 2)))
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
+    vertices = np.asarray(low) + corners * (np.asarray(high) - np.asarray(low))
+    return TriangleMesh(vertices, np.array(faces, dtype=np.int32), {})
 
 
 def pipe(radius: float, length: float, sides: int) -> TriangleMesh:
