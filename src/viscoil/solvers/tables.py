@@ -135,7 +135,7 @@ class Materials:
     def __init__(self, materials: Sequence[Material]) -> None:
         self.materials = list(materials)
         count = len(self.materials)
-        floats = [scalars(qd.f32, count) for _ in range(12)]
+        floats = [scalars(qd.f32, count) for _ in dataclasses.fields(MaterialTable)[:-1]]
         self.table = MaterialTable(*floats, active=scalars(qd.i32, count))
         write(self.table.density, [m.density for m in self.materials])
         self._key: tuple[object, ...] = ()
