@@ -3,7 +3,8 @@
 from scaling import block
 from water import rain
 
-from viscoil import Scene, Simulation, compute, memory
+from viscoil import Scene, Simulation
+from viscoil.core import compute, memory
 
 SIDE = 60  # particles along an edge
 LEAST = 1.0  # bytes per particle that are worth a line

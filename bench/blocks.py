@@ -6,7 +6,7 @@ from statistics import median
 from measure import note, report
 
 from viscoil import Scene, Simulation
-from viscoil.compute import backend
+from viscoil.core.compute import backend
 
 SIDE, SPACING = 22, 0.02
 FRAMES = 10

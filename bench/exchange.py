@@ -29,9 +29,9 @@ if os.environ.get(NO_SYNC):  # also in the processes of the export, which import
 def make_run(folder: Path) -> None:
     """Frames of a jittered lattice."""
     from viscoil.outputs.frames import FramesOutput, frame_name
-    from viscoil.outputs.protocol import Snapshot
-    from viscoil.outputs.run_folder import RunFolder
+    from viscoil.runs.folder import RunFolder
     from viscoil.scene import Scene
+    from viscoil.snapshots.snapshot import Snapshot
 
     scene = Scene.load("honey")
     run = RunFolder(folder)

@@ -3,10 +3,10 @@
 import numpy as np
 from measure import Body, Timing, lattice, note, report, timed
 
-from viscoil import compute
-from viscoil.compute import write
+from viscoil.core import compute
+from viscoil.core.compute import write
 from viscoil.scene import Material
-from viscoil.solvers.projections import MARGIN
+from viscoil.solvers.dcpbd.projections import MARGIN
 
 SIDE, SPACING, DT = 46, 0.02, 1 / 240
 ITERATIONS = 10  # between two starts from the same state

@@ -15,10 +15,11 @@ import numpy as np
 from measure import note, report
 from scaling import memory
 
-from viscoil import Scene, Simulation, compute
-from viscoil.neighbors import Neighbors
-from viscoil.particles import PATIENCE, ChannelKind, Particles
-from viscoil.zorder import ZSort
+from viscoil import Scene, Simulation
+from viscoil.core import compute
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.neighbors.zorder import ZSort
+from viscoil.particles.store import PATIENCE, ChannelKind, Particles
 
 SIDE, DEPTH, LAYERS = 100, 50, 500  # of a layer, of the window, and in all
 SPACING = 0.01

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from viscoil import compute
 from viscoil.colliders import ColliderSet
-from viscoil.neighbors import Neighbors
-from viscoil.particles import Particles
+from viscoil.core import compute
+from viscoil.core.timing import PhaseClock
+from viscoil.materials.table import Materials
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import Particles
 from viscoil.scene import Collider, Material, SolverSettings
-from viscoil.solvers.contact.boundary import Boundary
-from viscoil.solvers.dcpbd import DCPBD
-from viscoil.solvers.projections import StepContext
-from viscoil.solvers.tables import Materials
-from viscoil.timing import PhaseClock
+from viscoil.solvers.dcpbd.projections import StepContext
+from viscoil.solvers.dcpbd.solver import DCPBD
+from viscoil.walls.boundary import Boundary
 
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "build/bench/figures.jsonl"

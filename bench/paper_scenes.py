@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from measure import note, report
 from scaling import memory
 
-from viscoil import Scene, Simulation, compute
+from viscoil import Scene, Simulation
 from viscoil.colliders import ColliderSet
+from viscoil.core import compute
 from viscoil.sampling.seeding import seed
 
 WARM_UP, STEPS = 2, 5

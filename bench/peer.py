@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from measure import ROOT, Body, lattice, note, report
 
-from viscoil import compute
+from viscoil.core import compute
 from viscoil.scene import BoxCollider, Material
 
 VENV = ROOT / "build/peer-venv"

@@ -12,7 +12,8 @@ from statistics import median
 
 from measure import note, report
 
-from viscoil import Scene, Simulation, compute
+from viscoil import Scene, Simulation
+from viscoil.core import compute
 
 SMALL, LARGE = 46, 100  # particles along an edge
 WARM_UP, STEPS = 1, 4

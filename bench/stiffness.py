@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from measure import note
 
-from viscoil import Scene, Simulation, compute
+from viscoil import Scene, Simulation
+from viscoil.core import compute
 
 ACROSS = 24  # particles along the width of the column, which is twice as high
 WIDTH = 0.15  # m

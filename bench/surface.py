@@ -12,9 +12,9 @@ import numpy as np
 from measure import note, report
 
 from viscoil.outputs.frames import FramesOutput
-from viscoil.outputs.protocol import Snapshot
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.runs.folder import RunFolder
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Snapshot
 
 REPETITIONS = 3
 SPACING = 0.01

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from measure import note, report
 
+from viscoil.core.parallel import each_frame
 from viscoil.exchange.usd.format import UsdFormat
 from viscoil.outputs.frames import FramesOutput, frame_name
-from viscoil.outputs.protocol import Snapshot
-from viscoil.outputs.run_folder import RunFolder
-from viscoil.parallel import each_frame
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Snapshot
 
 COUNT = 1_000_000
 CHANNELS = ("temperature", "pressure")

@@ -12,7 +12,8 @@ from typing import Any
 from measure import note, report
 from scaling import memory
 
-from viscoil import Scene, Simulation, compute
+from viscoil import Scene, Simulation
+from viscoil.core import compute
 
 SIDE = 100  # particles along an edge
 SPACING = 0.01

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.meshes.builtin import NAMES, builtin
-from viscoil.meshes.mesh import TriangleMesh
+from viscoil.geometry.meshes.builtin import NAMES, builtin
+from viscoil.geometry.meshes.mesh import TriangleMesh
 from viscoil.outputs.png import write_png
 
 Float = NDArray[np.float64]

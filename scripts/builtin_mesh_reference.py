@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from viscoil.meshes.builtin import ENTRIES, Entry
+from viscoil.geometry.meshes.builtin import ENTRIES, Entry
 
 PAGE = Path(__file__).parent.parent / "docs" / "builtin-meshes.md"
 
@@ -19,7 +19,7 @@ are metres, y is up, and creatures and vehicles look along +x. Unless the table 
 origin is the middle of the base.
 
 ```python
-from viscoil.meshes.builtin import builtin
+from viscoil.geometry.meshes.builtin import builtin
 
 mesh = builtin("dragon", time=0.25)  # vertices (n, 3) in m, faces (m, 3)
 ```

@@ -8,12 +8,12 @@ from readme_pictures import halved
 from viscoil.colliders import ColliderSet
 from viscoil.outputs.frames import FramesOutput
 from viscoil.outputs.png import write_png
-from viscoil.outputs.protocol import Snapshot
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.render.pictures import PictureSettings, Studio, View
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.sampling.seeding import seed
 from viscoil.scene import PRESETS, Scene
+from viscoil.snapshots.snapshot import Snapshot
 
 SPACING = 0.0018  # m
 HIGH = 0.065  # m, of a rabbit

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.builtin import builtin
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes.builtin import builtin
 
 RADIUS = 0.5  # m, of the bowl
 

@@ -22,7 +22,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 @pytest.fixture(scope="session")
 def compute() -> None:
     """Starts the backend, once for all tests; results do not depend on the number of threads."""
-    from viscoil.compute import initialize
+    from viscoil.core.compute import initialize
 
     initialize("cpu", 2)
 

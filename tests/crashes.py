@@ -16,10 +16,10 @@ from typing import Any
 
 from fakes import make
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
 
 TEXT = """\

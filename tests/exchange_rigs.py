@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from viscoil.outputs.frames import FramesOutput
-from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.runs.folder import RunFolder
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 LOOKS = [MaterialLook("honey", (0.9, 0.6, 0.1)), MaterialLook("grüne <Soße>", (0.1, 0.9, 0.1))]
 SPACING = 0.25

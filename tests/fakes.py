@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import viscoil
-from viscoil.errors import DivergedError
-from viscoil.outputs.checkpoints import load_checkpoint, save_checkpoint
-from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
+from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
+from viscoil.core.errors import DivergedError
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 STEPS_PER_FRAME = 3
 # For commands in other folders: a relative path to the source would not lead there.

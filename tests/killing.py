@@ -14,7 +14,7 @@ from typing import Any
 
 from fakes import ENVIRONMENT
 
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 
 SCENE = """\
 [simulation]

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from viscoil.meshes.mesh import TriangleMesh
+from viscoil.geometry.meshes.mesh import TriangleMesh
 
 Float = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
 
 CUBE = np.array(
     [[x, y, z] for z in (0.0, 1.0) for y in (0.0, 1.0) for x in (0.0, 1.0)], dtype=np.float64

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.outputs.frames import FramesOutput
-from viscoil.outputs.protocol import Array, Snapshot
-from viscoil.outputs.run_folder import RunFolder
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 Float = NDArray[np.float64]
 SPACING = 0.01

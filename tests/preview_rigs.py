@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from viscoil.outputs.preview import Camera, render
-from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
+from viscoil.preview import Camera, render
 from viscoil.scene import (
     BoxCollider,
     CapsuleCollider,
@@ -12,6 +11,7 @@ from viscoil.scene import (
     Rotation,
     SphereCollider,
 )
+from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 
 D = 0.1  # particle spacing of most tests, m
 RED = MaterialLook("red", (0.8, 0.05, 0.05), 0.0)
@@ -72,7 +72,7 @@ def redness(picture):
 def sample_surface(points, position, size=None):
     import quadrants as qd
 
-    from viscoil.outputs.preview.field import (
+    from viscoil.preview.field import (
         Field,
         build_field,
         device_array,

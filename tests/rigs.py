@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from viscoil.colliders import ColliderSet
-from viscoil.compute import view, write
-from viscoil.levels import MixedNeighbors
-from viscoil.neighbors import Neighbors
-from viscoil.particles import SIZE, Particles
+from viscoil.core.compute import view, write
+from viscoil.core.timing import PhaseClock
+from viscoil.materials.table import Materials
+from viscoil.neighbors.levels import MixedNeighbors
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import SIZE, Particles
 from viscoil.scene import Collider, Material, PlaneCollider, SolverSettings
-from viscoil.solvers.contact.boundary import Boundary
-from viscoil.solvers.dcpbd import DCPBD
-from viscoil.solvers.projections import StepContext
-from viscoil.solvers.tables import Materials
-from viscoil.timing import PhaseClock
+from viscoil.solvers.dcpbd.projections import StepContext
+from viscoil.solvers.dcpbd.solver import DCPBD
+from viscoil.walls.boundary import Boundary
 
 Float = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viscoil.errors import SceneError, ViscoilError
+from viscoil.core.errors import SceneError, ViscoilError
 from viscoil.scene import Scene
 
 GOOD = """\

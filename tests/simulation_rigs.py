@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.scene import Scene
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 D = 0.02
 PASTE = {"density": 1200.0, "viscosity": 50.0}

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
 
 
 def box(low: ArrayLike, high: ArrayLike) -> TriangleMesh:

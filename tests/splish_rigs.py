@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from viscoil.exchange.imported_geometry import FileGeometry
-from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.builtin import builtin
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes.builtin import builtin
 from viscoil.scene import Scene
 from viscoil.scene.importers.splishsplash import Imported, import_scene
 

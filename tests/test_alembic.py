@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from exchange_rigs import write_run
 
-from viscoil.errors import MissingExtraError
+from viscoil.core.errors import MissingExtraError
 from viscoil.exchange import export, find_format
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 
 
 def points(path: Path, material: str, time: float) -> tuple[Any, Any]:

@@ -16,11 +16,11 @@ from usd_rigs import NAMES, export, make_scene, make_snapshot, write_surfaces
 
 from viscoil.exchange.blender import BlenderFormat, blender_script, principled
 from viscoil.exchange.usd.format import UsdFormat
-from viscoil.looks import LOOKS, material_look
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import MaterialLook
+from viscoil.preview.camera import Camera
 from viscoil.scene import Scene
 from viscoil.scene.presets import PRESETS
+from viscoil.snapshots.looks import LOOKS, material_look
+from viscoil.snapshots.snapshot import MaterialLook
 
 
 def settings(text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from viscoil import Scene, Simulation, ViscoilError
 from viscoil.bodies import mass_properties
 from viscoil.bodies.rigid_bodies import RigidBodies
 from viscoil.colliders import ColliderSet, distance
-from viscoil.compute import view, write
+from viscoil.core.compute import view, write
 from viscoil.scene import (
     BoxCollider,
     CapsuleCollider,
@@ -22,9 +22,9 @@ from viscoil.scene import (
     SphereCollider,
 )
 from viscoil.scene.writer import to_toml
-from viscoil.solvers import coupling
-from viscoil.solvers.contact.boundary import Boundary
-from viscoil.solvers.contact.walls import Mode
+from viscoil.walls import coupling
+from viscoil.walls.boundary import Boundary
+from viscoil.walls.walls import Mode
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -8,7 +8,7 @@ import pytest
 from solid_meshes import box
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import write_mesh
+from viscoil.geometry.meshes import write_mesh
 
 D = 0.01  # m
 RADIUS = 6 * D  # twice the band of a mesh collider

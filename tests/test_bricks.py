@@ -8,15 +8,15 @@ import pytest
 from numpy.typing import NDArray
 from solid_meshes import box, pipe
 
-from viscoil.bricks.build import Mode, Request, build
-from viscoil.bricks.cache import cached
-from viscoil.bricks.exchange import from_grids, to_grids
-from viscoil.bricks.field import BrickField
-from viscoil.bricks.orient import oriented, volume
-from viscoil.bricks.secondary import carry
-from viscoil.errors import SceneError
-from viscoil.meshes.builtin import builtin
-from viscoil.vdb import read_vdb, write_vdb
+from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.build import Mode, Request, build
+from viscoil.geometry.bricks.cache import cached
+from viscoil.geometry.bricks.exchange import from_grids, to_grids
+from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.orient import oriented, volume
+from viscoil.geometry.bricks.secondary import carry
+from viscoil.geometry.meshes.builtin import builtin
+from viscoil.geometry.vdb import read_vdb, write_vdb
 
 Float = NDArray[np.float64]
 AWKWARD = ("two-spheres", "hemisphere", "flipped-sphere", "mobius")
@@ -186,7 +186,9 @@ def test_a_field_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     mesh = builtin("two-spheres")
     request = Request(cell=0.1, band=0.3)
     first = cached(mesh.vertices, mesh.faces, request)
-    monkeypatch.setattr("viscoil.bricks.cache.build", lambda *_: pytest.fail("built again"))
+    monkeypatch.setattr(
+        "viscoil.geometry.bricks.cache.build", lambda *_: pytest.fail("built again")
+    )
     again = cached(mesh.vertices, mesh.faces, request)
     for name in ("top", "table", "places", "distance", "primitive", "origin"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
@@ -236,7 +238,7 @@ def test_a_cell_that_is_too_fine_is_refused() -> None:
 def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
     """Once for a mesh that keeps its shape, every frame for one that moves."""
     from viscoil.outputs.collider_fields import ColliderFieldsOutput
-    from viscoil.outputs.protocol import ColliderPose, Snapshot
+    from viscoil.snapshots.snapshot import ColliderPose, Snapshot
 
     mesh = builtin("two-spheres")
     still = field_of(mesh.vertices, mesh.faces, "solid", 16)

@@ -15,10 +15,10 @@ from mesh_checks import (
 )
 from numpy.typing import NDArray
 
-from viscoil.errors import SceneError
-from viscoil.meshes.builtin import ENTRIES, NAMES, blends, builtin, is_animated
-from viscoil.meshes.builtin.dragon import PERIOD
-from viscoil.meshes.builtin.drain import GAP
+from viscoil.core.errors import SceneError
+from viscoil.geometry.meshes.builtin import ENTRIES, NAMES, blends, builtin, is_animated
+from viscoil.geometry.meshes.builtin.dragon import PERIOD
+from viscoil.geometry.meshes.builtin.drain import GAP
 
 Float = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from simulation_rigs import block, state, weightless
 
-from viscoil.errors import ViscoilError
+from viscoil.core.errors import ViscoilError
 from viscoil.scene import Scene
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -7,11 +7,11 @@ import pytest
 from fakes import make
 from run_rigs import EVERY_FRAME, TEXT, Capture, notes, other, positions, simulate, stat_steps, tree
 
-from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
+from viscoil.core.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.running.differences import misfit
 from viscoil.running.resume import find_start
 from viscoil.running.runner import run
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
 
 

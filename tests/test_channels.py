@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.outputs.frames import OF_THE_FRAME, read_frame
-from viscoil.outputs.preview import Camera, render
-from viscoil.outputs.run_folder import RunFolder
-from viscoil.particles import STANDARD_CHANNELS
+from viscoil.particles.store import STANDARD_CHANNELS
+from viscoil.preview import Camera, render
 from viscoil.running.outputs import create_outputs
+from viscoil.runs.folder import RunFolder
 from viscoil.scene import Scene
 from viscoil.scene.channels import _NOT_CHANNELS, STANDARD
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 TEXT = """\
 [simulation]

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from viscoil.colliders import ColliderSet, Contact, Kind, distance, quaternions
+from viscoil.colliders import ColliderSet, Contact, Kind, distance
 from viscoil.colliders.arrays import ColliderArrays, Vec4s, distance_and_normal, surface_velocity
 from viscoil.colliders.motion import velocities
-from viscoil.compute import Vec3s
+from viscoil.core.compute import Vec3s
+from viscoil.geometry import quaternions
 from viscoil.scene import Collider
 
 Float = NDArray[np.float64]
@@ -42,7 +43,7 @@ def make(**table: Any) -> Collider:
 
 def query(colliders: ColliderSet, k: int, points: Float) -> tuple[Float, Float, Float]:
     """Normals, distances and surface velocities of primitive k from the kernel."""
-    from viscoil.compute import vectors, write
+    from viscoil.core.compute import vectors, write
 
     x, nd, v = vectors(3, len(points)), vectors(4, len(points)), vectors(3, len(points))
     write(x, points)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from rigs import tensors
 from scipy.linalg import expm, polar
 
-from viscoil.compute import Floats, Ints, Mat3s, Vec6s, matrices, scalars, vectors, view, write
 from viscoil.constraints.conformation import (
     convect,
     implicit_euler,
@@ -18,6 +17,7 @@ from viscoil.constraints.conformation import (
     strain_step,
 )
 from viscoil.constraints.rotation import nearest_rotation
+from viscoil.core.compute import Floats, Ints, Mat3s, Vec6s, matrices, scalars, vectors, view, write
 
 Float = NDArray[np.float64]
 MANY = 4000

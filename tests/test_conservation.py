@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulation_rigs import D, block, by_id, scene, weightless
 
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -9,12 +9,12 @@ import pytest
 from fakes import make
 from run_rigs import TEXT, Capture, checkpoints, mark, notes, positions, simulate, stat_steps, tree
 
-from viscoil.errors import DivergedError, ResumeError
+from viscoil.core.checkpoint import save_checkpoint
+from viscoil.core.errors import DivergedError, ResumeError
 from viscoil.inspection.about import about
-from viscoil.outputs.checkpoints import save_checkpoint
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
 
 

@@ -9,19 +9,15 @@ import quadrants as qd
 from numpy.typing import NDArray
 from rigs import FLOOR, SPACING, Rig, jitter, lattice, numbers
 
-from viscoil.compute import Floats, view, write
-from viscoil.constraints.density import (
-    WALL_TABLE,
-    lattice_sums,
-    smoothing_value,
-    wall_table,
-)
-from viscoil.smoothing import Smoothing
-from viscoil.solvers.contact.walls import Contacts, Walls
-from viscoil.solvers.density_kernels import apply_pressure_change
-from viscoil.solvers.projections import StepContext, _lattice_stiffness
-from viscoil.solvers.tables import Scale, make_scale
-from viscoil.solvers.workspace import Fluid, Unknowns
+from viscoil.constraints.density import WALL_TABLE, wall_table
+from viscoil.core.compute import Floats, view, write
+from viscoil.neighbors.lattice import lattice_sums, smoothing_value
+from viscoil.neighbors.scale import Scale, make_scale
+from viscoil.neighbors.smoothing import Smoothing
+from viscoil.solvers.dcpbd.density_kernels import apply_pressure_change
+from viscoil.solvers.dcpbd.projections import StepContext, _lattice_stiffness
+from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
+from viscoil.walls.walls import Contacts, Walls
 
 Float = NDArray[np.float64]
 JACOBI_LENGTH = 0.35

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from simulation_rigs import block, busy, state, weightless
 
-from viscoil.errors import DivergedError
-from viscoil.particles import ChannelKind
-from viscoil.simulation import Simulation
+from viscoil.core.errors import DivergedError
+from viscoil.particles.store import ChannelKind
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -14,16 +14,16 @@ from fakes import FakeSimulation, make
 from test_outputs_files import fill_disk
 
 from viscoil.cli import main
-from viscoil.errors import MissingExtraError, RunError, Stopped
+from viscoil.core.errors import MissingExtraError, RunError, Stopped
 from viscoil.exchange import FORMATS, Format, export, find_format, registry
 from viscoil.exchange.live import ExportOutput
-from viscoil.outputs.export_folder import ExportFolder
-from viscoil.outputs.protocol import Snapshot
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.running.runner import run as run_scene
-from viscoil.runs import Run
+from viscoil.runs.export_folder import ExportFolder
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
 from viscoil.scene.settings import OutputSpec
+from viscoil.snapshots.snapshot import Snapshot
 
 COMMAND = pytest.CaptureFixture[str]
 

@@ -18,11 +18,11 @@ from pysplashsurf.bgeo import readbgeo_to_meshio
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange import FORMATS, find_format
 from viscoil.exchange.points import BLOCK
-from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 COUNTS = [0, 1, 50, BLOCK + 3]
 POINT_FORMATS = ["npz", "ply", "bgeo", "bhclassic", "vtp"]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from test_vdb import identity, openvdb, peer, peer_grids  # noqa: F401
 from vdb_rigs import assert_same
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.splat import LEAF, Cloud, layers
 from viscoil.exchange.volumes import VdbFormat
-from viscoil.outputs.protocol import Array, Snapshot
-from viscoil.vdb import VdbGrid, read_vdb
+from viscoil.geometry.vdb import VdbGrid, read_vdb
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 VOXEL = SPACING / 2
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import quadrants as qd
 
-from viscoil.compute import Floats, Vec3s, scalars, vectors, view, write
-from viscoil.fields import laws
-from viscoil.fields.noise import UNIT_RMS, blend, curl_noise, salt
+from viscoil.core.compute import Floats, Vec3s, scalars, vectors, view, write
+from viscoil.forces.fields import laws
+from viscoil.forces.fields.noise import UNIT_RMS, blend, curl_noise, salt
 
 pytestmark = pytest.mark.usefixtures("compute")
 

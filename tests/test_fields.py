@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from rigs import FLOOR, SPACING, Rig, lattice
 
-from viscoil.fields.force_fields import ForceFields
+from viscoil.forces.exposure import Exposure
+from viscoil.forces.fields.force_fields import ForceFields
 from viscoil.scene import Field, Scene
-from viscoil.simulation import Simulation
-from viscoil.solvers.exposure import Exposure
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -10,12 +10,13 @@ import pytest
 from fakes import make
 from run_rigs import TEXT, Capture, notes, positions, simulate, stat_steps
 
-from viscoil.errors import RunError
-from viscoil.outputs import files, stats
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core import files
+from viscoil.core.errors import RunError
+from viscoil.outputs import stats
 from viscoil.running import disk
 from viscoil.running.recording import Recorder
 from viscoil.running.runner import run
+from viscoil.runs.folder import RunFolder
 from viscoil.scene import Scene
 
 

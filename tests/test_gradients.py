@@ -19,12 +19,12 @@ from rigs import (
     unmandel,
 )
 
-from viscoil.compute import Mat3s, Vec3s, matrices, vectors, write
-from viscoil.solvers.operators import differences, gradient
-from viscoil.solvers.projections import StepContext
-from viscoil.solvers.tables import Scale
-from viscoil.solvers.velocity_kernels import load_direction, velocities_under_stress
-from viscoil.solvers.workspace import Fluid
+from viscoil.core.compute import Mat3s, Vec3s, matrices, vectors, write
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.operators import differences, gradient
+from viscoil.solvers.dcpbd.projections import StepContext
+from viscoil.solvers.dcpbd.velocity_kernels import load_direction, velocities_under_stress
+from viscoil.solvers.dcpbd.workspace import Fluid
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0

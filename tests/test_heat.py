@@ -10,14 +10,14 @@ from rigs import SPACING, Rig, jitter, lattice
 from scipy.special import erf
 
 from viscoil.colliders import ColliderSet
-from viscoil.compute import Floats, scalars, view, write
-from viscoil.errors import SceneError
-from viscoil.heat import laws
-from viscoil.heat.heat import Heat
-from viscoil.particles import ChannelKind
+from viscoil.core.compute import Floats, scalars, view, write
+from viscoil.core.errors import SceneError
+from viscoil.forces.heat import laws
+from viscoil.forces.heat.heat import Heat
+from viscoil.materials.table import Materials
+from viscoil.particles.store import ChannelKind
 from viscoil.scene import Material, Scene
-from viscoil.simulation import Simulation
-from viscoil.solvers.tables import Materials
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -20,11 +20,11 @@ from viscoil.cli import main
 from viscoil.inspection.curves import QUANTITIES, chosen, read_curves
 from viscoil.inspection.drawing import MOST_POINTS, reduced
 from viscoil.inspection.film import missing_numbers
-from viscoil.inspection.telling import ranges
-from viscoil.outputs.lock import FolderLock
+from viscoil.inspection.text import ranges
 from viscoil.outputs.png import decode_png, write_png
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
+from viscoil.runs.lock import FolderLock
 from viscoil.scene import Scene
 
 Capture = pytest.CaptureFixture[str]

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_rigs import TEXT, Capture, checkpoints, mark, notes, positions, simulate, state, tree
 
-from viscoil.errors import RunError, Stopped
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core.errors import RunError, Stopped
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start
 from viscoil.running.runner import run
 from viscoil.running.until import asked_frames, last_frame
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
 
 

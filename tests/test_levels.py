@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rigs import lattice
 
-from viscoil.compute import write
-from viscoil.errors import RunError
-from viscoil.levels import MOST_LEVELS, MixedNeighbors
-from viscoil.neighbors import Neighbors
-from viscoil.particles import SIZE, Particles
+from viscoil.core.compute import write
+from viscoil.core.errors import RunError
+from viscoil.neighbors.levels import MOST_LEVELS, MixedNeighbors
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import SIZE, Particles
 
 pytestmark = pytest.mark.usefixtures("compute")
 

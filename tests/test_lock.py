@@ -14,11 +14,11 @@ import pytest
 from fakes import ENVIRONMENT, make
 from run_rigs import TEXT, positions, simulate, stat_steps, state
 
-from viscoil.errors import RunError
-from viscoil.outputs import lock as locks
-from viscoil.outputs.folder_work import alone_in
-from viscoil.outputs.lock import FolderLock, is_locked
+from viscoil.core.errors import RunError
 from viscoil.running.runner import run
+from viscoil.runs import lock as locks
+from viscoil.runs.folder_work import alone_in
+from viscoil.runs.lock import FolderLock, is_locked
 from viscoil.scene import Scene
 
 

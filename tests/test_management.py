@@ -9,11 +9,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from viscoil import memory
-from viscoil.compute import scalars, view, write
-from viscoil.particles import GROWTH, PATIENCE, REST, SMALLEST_CAPACITY, ChannelKind, Particles
+from viscoil.core import memory
+from viscoil.core.compute import scalars, view, write
+from viscoil.particles.store import (
+    GROWTH,
+    PATIENCE,
+    REST,
+    SMALLEST_CAPACITY,
+    ChannelKind,
+    Particles,
+)
 from viscoil.scene import Scene
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 KINDS = (
     ChannelKind("i32"),

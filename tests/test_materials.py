@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene import PRESETS, Material, Scene
 
 

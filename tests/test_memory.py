@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from viscoil import memory
-from viscoil.errors import RunError
-from viscoil.particles import GROWTH
+from viscoil.core import memory
+from viscoil.core.errors import RunError
+from viscoil.particles.store import GROWTH
+from viscoil.sampling import amounts
 from viscoil.scene import Scene
+from viscoil.simulation import memory_need
 
 D = 0.01
 SHAPES: list[tuple[dict[str, Any], float]] = [
@@ -37,7 +39,7 @@ def scene(
 
 @pytest.mark.parametrize(("shape", "volume"), SHAPES, ids=[str(s["shape"]) for s, _ in SHAPES])
 def test_particles_of_a_body(shape: dict[str, Any], volume: float) -> None:
-    assert memory.expected_particles(scene((shape,))) == pytest.approx(volume / D**3, abs=1)
+    assert amounts.expected_particles(scene((shape,))) == pytest.approx(volume / D**3, abs=1)
 
 
 @pytest.mark.parametrize("shape", [s for s, _ in SHAPES], ids=[str(s["shape"]) for s, _ in SHAPES])
@@ -48,7 +50,7 @@ def test_the_guess_is_near_what_is_seeded(shape: dict[str, Any]) -> None:
 
     body = scene((shape,))
     seeded = len(seed(body, ColliderSet(body.colliders)).position)
-    assert seeded == pytest.approx(memory.expected_particles(body), rel=0.2)
+    assert seeded == pytest.approx(amounts.expected_particles(body), rel=0.2)
 
 
 def test_particles_of_emitters() -> None:
@@ -61,30 +63,34 @@ def test_particles_of_emitters() -> None:
         ({"speed": 0.5, "start": 3.0}, 0.0),
         ({"flow_rate": 1e-3}, 2e-3),
     ):
-        found = memory.expected_particles(scene(emitters=(emitter,)))
+        found = amounts.expected_particles(scene(emitters=(emitter,)))
         assert found == pytest.approx(volume / D**3, abs=1)
     rectangle = NOZZLE | {"shape": "rectangle", "size": (0.1, 0.2), "speed": 1.0}
     del rectangle["radius"]
     data = {"simulation": {"spacing": D, "duration": 2.0}, "emitters": [rectangle]}
-    found = memory.expected_particles(Scene.model_validate(data))
+    found = amounts.expected_particles(Scene.model_validate(data))
     assert found == pytest.approx(0.1 * 0.2 * 2.0 / D**3, abs=1)
 
 
 def test_emitters_stop_at_the_most_particles() -> None:
     body = ({"shape": "box", "size": (0.1, 0.1, 0.1)},)
     for most, expected in ((1500, 1500), (500, 1000)):
-        found = memory.expected_particles(scene(body, ({"speed": 5.0},), max_particles=most))
+        found = amounts.expected_particles(scene(body, ({"speed": 5.0},), max_particles=most))
         assert found == pytest.approx(expected, abs=1)
 
 
 def test_a_scene_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     body = scene(({"shape": "box", "size": (1.0, 1.0, 1.0)},))
-    needed = 1_000_000 * memory.bytes_per_particle(body)
-    monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) + 1)
-    memory.check(body)
-    monkeypatch.setattr(memory, "available", lambda: int(needed / memory.SHARE_OF_MEMORY) - 1)
+    needed = 1_000_000 * memory_need.bytes_per_particle(body)
+    monkeypatch.setattr(
+        memory_need, "available", lambda: int(needed / memory_need.SHARE_OF_MEMORY) + 1
+    )
+    memory_need.check(body)
+    monkeypatch.setattr(
+        memory_need, "available", lambda: int(needed / memory_need.SHARE_OF_MEMORY) - 1
+    )
     with pytest.raises(RunError, match=r"1,000,000 particles.*larger simulation\.spacing"):
-        memory.check(body)
+        memory_need.check(body)
 
 
 def test_the_estimate_goes_with_the_kind_of_scene() -> None:
@@ -95,15 +101,15 @@ def test_the_estimate_goes_with_the_kind_of_scene() -> None:
     body = {**HONEY, **box, "material": "still"}
     still = {"simulation": simulation, "materials": water, "fluids": [body]}
     thick = scene((box,))
-    assert memory.bytes_per_particle(thick) == memory.BYTES_UNDER_STRESS
-    plain = memory.bytes_per_particle(Scene.model_validate(still))
-    assert plain == memory.BYTES_WITHOUT_STRESS < 0.6 * memory.BYTES_UNDER_STRESS
+    assert memory_need.bytes_per_particle(thick) == memory_need.BYTES_UNDER_STRESS
+    plain = memory_need.bytes_per_particle(Scene.model_validate(still))
+    assert plain == memory_need.BYTES_WITHOUT_STRESS < 0.6 * memory_need.BYTES_UNDER_STRESS
     written = [{"type": "frames", "channels": ("conformation",)}]
     full = Scene.model_validate({**still, "outputs": written})
-    assert memory.bytes_per_particle(full) == memory.BYTES_UNDER_STRESS
+    assert memory_need.bytes_per_particle(full) == memory_need.BYTES_UNDER_STRESS
     fed = {**still, "emitters": [{**NOZZLE, "material": "still", "speed": 1.0}]}
-    room = memory.bytes_per_particle(Scene.model_validate(fed)) / plain
-    assert room == memory.ROOM_TO_GROW == GROWTH
+    room = memory_need.bytes_per_particle(Scene.model_validate(fed)) / plain
+    assert room == memory_need.ROOM_TO_GROW == GROWTH
 
 
 def test_free_memory_is_a_sensible_number() -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from viscoil import Scene, Simulation
-from viscoil.bricks.build import Request, build
-from viscoil.bricks.exchange import to_grids
 from viscoil.colliders import ColliderSet
-from viscoil.errors import SceneError
-from viscoil.meshes.builtin import builtin
-from viscoil.outputs.preview import Camera
+from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.build import Request, build
+from viscoil.geometry.bricks.exchange import to_grids
+from viscoil.geometry.meshes.builtin import builtin
+from viscoil.geometry.vdb import write_vdb
+from viscoil.preview import Camera
 from viscoil.scene import MeshCollider
-from viscoil.vdb import write_vdb
 
 POOL = """
 [simulation]
@@ -132,7 +132,7 @@ def test_smooth_sizes_stay_positive() -> None:
 
 
 def test_a_sheet_is_no_solid_and_a_cell_is_no_larger_than_its_mesh(tmp_path: Path) -> None:
-    from viscoil.meshes import TriangleMesh, write_mesh
+    from viscoil.geometry.meshes import TriangleMesh, write_mesh
 
     corners = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], dtype=float)
     faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)

@@ -7,9 +7,9 @@ import pytest
 from scene_rigs import floating_water
 
 from viscoil import Scene, Simulation
-from viscoil.errors import ViscoilError
-from viscoil.meshes import write_mesh
-from viscoil.meshes.builtin import builtin
+from viscoil.core.errors import ViscoilError
+from viscoil.geometry.meshes import write_mesh
+from viscoil.geometry.meshes.builtin import builtin
 
 
 def test_a_mesh_holds_its_volume_of_particles() -> None:

@@ -22,8 +22,8 @@ from mesh_files import (
     volume,
 )
 
-from viscoil.errors import MeshError
-from viscoil.meshes import TriangleMesh, read_mesh
+from viscoil.core.errors import MeshError
+from viscoil.geometry.meshes import TriangleMesh, read_mesh
 
 
 def read(tmp_path: Path, name: str, data: bytes | str) -> TriangleMesh:
@@ -109,7 +109,7 @@ def test_obj_lines_may_go_on(tmp_path):
 @pytest.mark.parametrize("shift", range(12))
 def test_obj_lines_that_go_on_across_blocks(tmp_path, monkeypatch, shift):
     """With tiny blocks, their ends fall into every place of the file."""
-    monkeypatch.setattr("viscoil.meshes.text.BLOCK_BYTES", 24 + shift)
+    monkeypatch.setattr("viscoil.geometry.meshes.text.BLOCK_BYTES", 24 + shift)
     text = "v 0 0 \\\n 0\nv 1 0 0\nv 0 1 0\nf 1 \\\n2 \\\n3\nv 0 0 1\nf -1 -2 -3\n"
     mesh = read(tmp_path, "a.obj", text)
     assert mesh.faces.tolist() == [[0, 1, 2], [3, 2, 1]]

@@ -19,8 +19,8 @@ import mesh_bombs
 import mesh_files
 import pytest
 
-from viscoil.errors import MeshError
-from viscoil.meshes import read_mesh
+from viscoil.core.errors import MeshError
+from viscoil.geometry.meshes import read_mesh
 
 CASES = 10_000
 SEED = 20171

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mesh_files import CUBE, CUBE_FACES, TETRAHEDRON, TETRAHEDRON_FACES
 
-import viscoil.meshes
-from viscoil.errors import MeshError
-from viscoil.meshes import TriangleMesh, read_sequence, write_mesh
+import viscoil.geometry.meshes
+from viscoil.core.errors import MeshError
+from viscoil.geometry.meshes import TriangleMesh, read_sequence, write_mesh
 
 
 def moved(x: float) -> np.ndarray:
@@ -90,13 +90,13 @@ def test_one_frame_rests(tmp_path):
 def test_few_frames_are_kept_and_read_once(tmp_path, monkeypatch):
     write_frames(tmp_path, 12)
     opened: list[str] = []
-    original = viscoil.meshes.sequence.read_mesh
+    original = viscoil.geometry.meshes.sequence.read_mesh
 
     def counted(path: Path) -> TriangleMesh:
         opened.append(path.name)
         return original(path)
 
-    monkeypatch.setattr("viscoil.meshes.sequence.read_mesh", counted)
+    monkeypatch.setattr("viscoil.geometry.meshes.sequence.read_mesh", counted)
     sequence = read_sequence(tmp_path)
     for k in range(120):
         sequence.at(k / 100, fps=10)

@@ -6,10 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mesh_checks import is_closed, volumes
 
-from viscoil.meshes.builtin.blends import blob, both_sides, carved, melted, rod, slab, surface
-from viscoil.meshes.builtin.curves import circle, rectangle, spline
-from viscoil.meshes.builtin.noise import fractal_noise, hashed, roughened, value_noise
-from viscoil.meshes.builtin.solids import (
+from viscoil.geometry.meshes.builtin.blends import (
+    blob,
+    both_sides,
+    carved,
+    melted,
+    rod,
+    slab,
+    surface,
+)
+from viscoil.geometry.meshes.builtin.curves import circle, rectangle, spline
+from viscoil.geometry.meshes.builtin.noise import fractal_noise, hashed, roughened, value_noise
+from viscoil.geometry.meshes.builtin.solids import (
     axle,
     box,
     cylinder,
@@ -19,8 +27,8 @@ from viscoil.meshes.builtin.solids import (
     rounded_box,
     sphere,
 )
-from viscoil.meshes.builtin.sweeps import lathe, ring_prism, sheet, tube
-from viscoil.meshes.builtin.transforms import fitted, join, mirrored, moved, scaled, turned
+from viscoil.geometry.meshes.builtin.sweeps import lathe, ring_prism, sheet, tube
+from viscoil.geometry.meshes.builtin.transforms import fitted, join, mirrored, moved, scaled, turned
 
 BALL = 4.0 / 3.0 * np.pi
 FEW = settings(max_examples=30)

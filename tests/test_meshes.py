@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from mesh_files import CUBE, CUBE_FACES, volume
 
-import viscoil.meshes
-from viscoil.errors import MeshError
-from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
-from viscoil.meshes.topology import equal_points, fan, strip, unmatched_edges
-from viscoil.meshes.triangles import area_vectors, areas, unit_normals
+import viscoil.geometry.meshes
+from viscoil.core.errors import MeshError
+from viscoil.geometry.meshes import TriangleMesh, read_mesh, write_mesh
+from viscoil.geometry.meshes.topology import equal_points, fan, strip, unmatched_edges
+from viscoil.geometry.meshes.triangles import area_vectors, areas, unit_normals
 
 WRITTEN = ("obj", "ply", "stl", "off", "glb")
 IN_SINGLE = {"stl", "glb"}
@@ -178,12 +178,11 @@ def test_strips_turn_every_other_triangle_and_start_anew():
 
 
 def test_import_is_light():
-    code = (
-        "import sys, viscoil.meshes; print(*{'quadrants', 'scipy', 'pydantic'} & set(sys.modules))"
-    )
+    heavy = "{'quadrants', 'scipy', 'pydantic'}"
+    code = f"import sys, viscoil.geometry.meshes; print(*{heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
-    assert sorted(viscoil.meshes.__all__) == viscoil.meshes.__all__
+    assert sorted(viscoil.geometry.meshes.__all__) == viscoil.geometry.meshes.__all__
 
 
 # Round trips

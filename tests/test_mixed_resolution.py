@@ -11,14 +11,14 @@ from rigs import SPACING, Rig, jitter, lattice, numbers, tensors
 from test_density import displacements, measure
 
 from viscoil import Scene, Simulation
-from viscoil.compute import write
-from viscoil.constraints.density import smoothing_value
-from viscoil.errors import SceneError
+from viscoil.core.compute import write
+from viscoil.core.errors import SceneError
+from viscoil.neighbors.lattice import smoothing_value
+from viscoil.neighbors.scale import make_scale
+from viscoil.neighbors.smoothing import Smoothing
 from viscoil.outputs.frames import FramesOutput, read_frame
-from viscoil.smoothing import Smoothing
-from viscoil.solvers import velocity_kernels
-from viscoil.solvers.projections import VelocityProjection
-from viscoil.solvers.tables import make_scale
+from viscoil.solvers.dcpbd import velocity_kernels
+from viscoil.solvers.dcpbd.projections import VelocityProjection
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0

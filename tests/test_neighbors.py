@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from viscoil import neighbors as module
-from viscoil.errors import RunError
-from viscoil.neighbors import Neighbors
-from viscoil.particles import Particles
+from viscoil.core.errors import RunError
+from viscoil.neighbors import pairs as module
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import Particles
 
 FEW = settings(max_examples=10, deadline=None)
 OPEN = (0.0, 0.0, 0.0)

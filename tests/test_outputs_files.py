@@ -12,23 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from viscoil.errors import ResumeError, RunError
-from viscoil.outputs.checkpoints import (
-    CheckpointStore,
-    load_checkpoint,
-    read_metadata,
-    save_checkpoint,
-    thinned,
-)
-from viscoil.outputs.files import write_whole
+from viscoil.core.checkpoint import load_checkpoint, read_metadata, save_checkpoint
+from viscoil.core.errors import ResumeError, RunError
+from viscoil.core.files import write_whole
 from viscoil.outputs.frames import FramesOutput, frame_number, read_frame
 from viscoil.outputs.png import PngError, decode_png, encode_png, read_png, write_png
-from viscoil.outputs.protocol import MaterialLook, Output, Snapshot
-from viscoil.outputs.run_folder import RunFolder, read_record
+from viscoil.outputs.protocol import Output
 from viscoil.outputs.stats import StatsOutput, cut_back, read_stats
 from viscoil.running.resume import find_start
-from viscoil.runs import Run
+from viscoil.runs.checkpoint_store import CheckpointStore, thinned
+from viscoil.runs.folder import RunFolder, read_record
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import MaterialLook, Snapshot
 
 
 def snapshot(frame: int = 7, count: int = 5) -> Snapshot:

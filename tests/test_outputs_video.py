@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viscoil.errors import MissingExtraError, RunError
+from viscoil.core.errors import MissingExtraError, RunError
 from viscoil.outputs import video
 from viscoil.outputs.png import write_png
 from viscoil.outputs.video import VideoOutput, write_video

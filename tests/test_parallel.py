@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from viscoil import parallel
-from viscoil.errors import RunError
-from viscoil.parallel import each_frame
+from viscoil.core import parallel
+from viscoil.core.errors import RunError
+from viscoil.core.parallel import each_frame
 
 
 def squared(frame: int) -> int:
@@ -53,7 +53,7 @@ def test_results_are_told_as_they_come() -> None:
 
 INTERRUPTED = """
 import os, signal, sys, time
-from viscoil.parallel import each_frame
+from viscoil.core.parallel import each_frame
 
 def work(frame):
     if frame:

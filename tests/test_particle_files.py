@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from viscoil.errors import ParticleFileError
-from viscoil.exchange.reading import read_particles
-from viscoil.exchange.reading.limits import unpacked
+from viscoil.core.errors import ParticleFileError
+from viscoil.geometry.particle_files import read_particles
+from viscoil.geometry.particle_files.limits import unpacked
 
 Floats = npt.NDArray[np.float32]
 

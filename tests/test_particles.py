@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viscoil.compute import view
-from viscoil.errors import ViscoilError
-from viscoil.neighbors import Neighbors
-from viscoil.particles import (
+from viscoil.core.compute import view
+from viscoil.core.errors import ViscoilError
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import (
     GROWTH,
     MOST_IDS,
     PATIENCE,

@@ -10,14 +10,14 @@ from preview_rigs import BLUE, FRONT, GROUND, RED, SCENE, cube, draw, redness, s
 
 from viscoil.outputs.frames import FramesOutput
 from viscoil.outputs.png import read_png
-from viscoil.outputs.preview import Camera, render
-from viscoil.outputs.preview.output import PreviewOutput
-from viscoil.outputs.protocol import MaterialLook
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import StatsOutput
 from viscoil.outputs.video import VideoOutput
+from viscoil.preview import Camera, render
+from viscoil.preview.output import PreviewOutput
 from viscoil.running.outputs import create_outputs
+from viscoil.runs.folder import RunFolder
 from viscoil.scene import BoxCollider, Rotation, Scene, SphereCollider
+from viscoil.snapshots.snapshot import MaterialLook
 
 
 def test_fluid_is_seen_where_it_is(compute):
@@ -120,7 +120,7 @@ def test_edges_are_smooth(compute):
 HASH = """
 import sys, hashlib
 sys.path[:0] = [{tests!r}]
-from viscoil import compute
+from viscoil.core import compute
 compute.initialize("cpu", {threads})
 import preview_rigs as t
 import numpy as np

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preview_rigs import SCENE, cube, draw, redness, snap
 
-from viscoil.outputs.preview import Camera
-from viscoil.outputs.preview.camera import _stand_back, scene_bounds
+from viscoil.preview import Camera
+from viscoil.preview.camera import _stand_back, scene_bounds
 from viscoil.scene import Scene, builtin_scenes
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preview_rigs import SOLIDS, D, cube, pose, sample_surface
 
-from viscoil.outputs.preview.blocks import CELLS, sort_into_blocks
+from viscoil.preview.blocks import CELLS, sort_into_blocks
 
 # Blocks
 
@@ -90,7 +90,7 @@ def hit_kernel():
     """One for all tests, because it takes seconds to compile."""
     import quadrants as qd
 
-    from viscoil.outputs.preview.solids import Solids, hit_solid, solid_distance
+    from viscoil.preview.solids import Solids, hit_solid, solid_distance
 
     vec3, vec4 = qd.types.vector(3, qd.f32), qd.types.vector(4, qd.f32)
 
@@ -113,8 +113,8 @@ def hit_rays(spec, origins, directions):
     """Normal and length of the first hit of each ray, and the distance of each origin."""
     import quadrants as qd
 
-    from viscoil.outputs.preview.field import device_array
-    from viscoil.outputs.preview.picture import _solids
+    from viscoil.preview.field import device_array
+    from viscoil.preview.picture import _solids
 
     vec3, vec4 = qd.types.vector(3, qd.f32), qd.types.vector(4, qd.f32)
     n = len(origins)

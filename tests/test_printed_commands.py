@@ -12,11 +12,11 @@ from test_inspection import TEXT
 
 import viscoil
 from viscoil.cli import main
-from viscoil.outputs.protocol import Array
 from viscoil.render.pictures import Studio, View
 from viscoil.running.runner import run as run_scene
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array
 
 Capture = pytest.CaptureFixture[str]
 

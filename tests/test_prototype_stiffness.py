@@ -5,8 +5,8 @@ import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.scene import Material
-from viscoil.solvers.density_kernels import Tally
-from viscoil.solvers.projections import MARGIN, StepContext
+from viscoil.solvers.dcpbd.density_kernels import Tally
+from viscoil.solvers.dcpbd.projections import MARGIN, StepContext
 
 WATER = Material(density=1000.0, viscosity=0.0)
 HEAVY = Material(density=4000.0, viscosity=0.0)

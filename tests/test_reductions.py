@@ -9,8 +9,8 @@ import quadrants as qd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viscoil.compute import scalars, view, write
-from viscoil.reductions import block_count, exclusive_scan, sum_doubles
+from viscoil.core.compute import scalars, view, write
+from viscoil.core.reductions import block_count, exclusive_scan, sum_doubles
 
 FEW = settings(max_examples=30, deadline=None)
 # around the ends of blocks of 1024, where a mistake would show

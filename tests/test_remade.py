@@ -8,10 +8,10 @@ import pytest
 from picture_rigs import snapshot, two_balls, written
 
 from viscoil.cli import main
-from viscoil.outputs.protocol import Array
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.render.pictures import PictureSettings, Studio, View
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
+from viscoil.snapshots.snapshot import Array
 from viscoil.surface import read_surface
 
 

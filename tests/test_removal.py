@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viscoil.channels import random_shares
-from viscoil.compute import view
-from viscoil.particles import ChannelKind, Particles
-from viscoil.removal import Removal
+from viscoil.core.compute import view
+from viscoil.particles.store import ChannelKind, Particles
+from viscoil.sampling.initial_channels import random_shares
 from viscoil.scene import Scene
-from viscoil.simulation import Simulation
-from viscoil.stepping import overlap
+from viscoil.scene.activity import overlap
+from viscoil.simulation.removal import Removal
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

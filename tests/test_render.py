@@ -12,8 +12,18 @@ from picture_rigs import SCENE, ball, snapshot, two_balls, written
 
 from viscoil.cli import main
 from viscoil.cli.rendering import picture_dimensions
-from viscoil.errors import MissingExtraError, ViscoilError
-from viscoil.looks import (
+from viscoil.core.errors import MissingExtraError, ViscoilError
+from viscoil.geometry.meshes.builtin.solids import box, sphere
+from viscoil.outputs.png import read_png
+from viscoil.preview.camera import Camera
+from viscoil.render.pictures import PictureSettings, Studio, View
+from viscoil.render.shading import glow_words, medium_words, surface_words
+from viscoil.render.solids import Rod, creased, left_out, solids_of
+from viscoil.render.studio import floor_height, orbited, zoomed
+from viscoil.render.tone import developed, encoded
+from viscoil.render.tracing import require_mitsuba
+from viscoil.scene import PRESETS, Material, MeshCollider, Scene
+from viscoil.snapshots.looks import (
     LOOKS,
     SOLIDS,
     chosen_looks,
@@ -22,17 +32,7 @@ from viscoil.looks import (
     material_look,
     solid_look,
 )
-from viscoil.meshes.builtin.solids import box, sphere
-from viscoil.outputs.png import read_png
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import Array, ColliderPose, MaterialLook, Snapshot
-from viscoil.render.pictures import PictureSettings, Studio, View
-from viscoil.render.shading import glow_words, medium_words, surface_words
-from viscoil.render.solids import Rod, creased, left_out, solids_of
-from viscoil.render.studio import floor_height, orbited, zoomed
-from viscoil.render.tone import developed, encoded
-from viscoil.render.tracing import require_mitsuba
-from viscoil.scene import PRESETS, Material, MeshCollider, Scene
+from viscoil.snapshots.snapshot import Array, ColliderPose, MaterialLook, Snapshot
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from viscoil.cli import main
-from viscoil.errors import ViscoilError
+from viscoil.core.errors import ViscoilError
 from viscoil.rheology import measure
 from viscoil.rheology.laws import OldroydB, newtonian_wave, start_up_couette, waters_king
 from viscoil.rheology.rheometer import decaying_wave, setup, step_strain

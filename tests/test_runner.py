@@ -13,7 +13,7 @@ import pytest
 from fakes import ENVIRONMENT, FakeSimulation, make
 from run_rigs import TEXT, checkpoints, positions, stat_steps, state
 
-from viscoil.errors import DivergedError, ResumeError, RunError, Stopped
+from viscoil.core.errors import DivergedError, ResumeError, RunError, Stopped
 from viscoil.running.recording import CheckpointPlan
 from viscoil.running.runner import run
 from viscoil.scene import Scene

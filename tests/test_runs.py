@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viscoil.collider_meshes import collider_mesh, placed_mesh
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.outputs.frames import FramesOutput
-from viscoil.outputs.protocol import ColliderPose, Snapshot
-from viscoil.outputs.run_folder import RunFolder
-from viscoil.runs import Run
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.collider_meshes import collider_mesh, placed_mesh
+from viscoil.snapshots.snapshot import ColliderPose, Snapshot
 
 SCENE = """
 [simulation]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from simulation_rigs import block, busy, state, weightless
 
-from viscoil.errors import ResumeError
+from viscoil.core.errors import ResumeError
 from viscoil.scene import Scene
-from viscoil.simulation import Simulation
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

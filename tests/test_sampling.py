@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from viscoil.colliders import ColliderSet
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.sampling.seeding import Seeding, lattice, seed
 from viscoil.scene import Fluid, Scene
 

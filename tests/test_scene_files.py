@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scene_rigs import GOOD, JARGON
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene import Scene
 from viscoil.scene._toml import tomllib
 from viscoil.scene.writer import to_toml

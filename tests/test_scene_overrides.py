@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene import Scene
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scene_rigs import floating_water
 from scipy.spatial.transform import Rotation
 
-from viscoil import Scene, Simulation, memory
+from viscoil import Scene, Simulation
 from viscoil.colliders import ColliderSet
-from viscoil.errors import SceneError, ViscoilError
+from viscoil.core.errors import SceneError, ViscoilError
+from viscoil.sampling import amounts
 from viscoil.sampling.seed_files import mean_spacing
 from viscoil.sampling.seeding import seed
 
@@ -123,7 +124,7 @@ def test_files_are_found_from_the_scene_file(tmp_path: Path, lattice: Path) -> N
     (tmp_path / "a.toml").write_text(text("seeds/cube.npz"))
     loaded = Scene.load(tmp_path / "a.toml")
     assert len(start(loaded).position) == 512
-    assert memory.expected_particles(loaded) == 512
+    assert amounts.expected_particles(loaded) == 512
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -246,7 +247,7 @@ def test_a_damaged_file_is_told_by_the_command(
 
 def test_the_preview_looks_at_the_file(lattice: Path) -> None:
     """The box around the particles, half a spacing less than that of the body on each side."""
-    from viscoil.outputs.preview.camera import scene_bounds
+    from viscoil.preview.camera import scene_bounds
 
     more = (
         "center = [5.0, 0.0, 0.0]\nscale = 1.1\nrotation = { axis = [0, 0, 1], angle = 1.5707963 }"

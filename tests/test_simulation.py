@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from simulation_rigs import FLOOR, NOZZLE, D, block, busy, scene, state, weightless
 
-from viscoil.errors import ViscoilError
-from viscoil.particles import ChannelKind
-from viscoil.simulation import Simulation
+from viscoil.core.errors import ViscoilError
+from viscoil.particles.store import ChannelKind
+from viscoil.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.usefixtures("compute")
 

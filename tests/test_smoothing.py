@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import quadrants as qd
 
-from viscoil.compute import Floats, scalars, view, write
-from viscoil.constraints.density import smoothing_slope, smoothing_value
-from viscoil.smoothing import Smoothing, slope_over_q, value
+from viscoil.core.compute import Floats, scalars, view, write
+from viscoil.neighbors.lattice import smoothing_slope, smoothing_value
+from viscoil.neighbors.smoothing import Smoothing, slope_over_q, value
 
 KINDS = list(Smoothing)
 CONSISTENT = [Smoothing.CUBIC_SPLINE, Smoothing.WENDLAND_C2]

@@ -13,10 +13,10 @@ from splish_rigs import BLOCK, BOX, DAM, TANK, Take, scene_of
 
 from viscoil.colliders import ColliderSet
 from viscoil.colliders.primitives import pose
+from viscoil.core.errors import RunError, SceneError
 from viscoil.emitters.nozzles import Emitter
-from viscoil.errors import RunError, SceneError
 from viscoil.exchange.imported_geometry import FileGeometry
-from viscoil.meshes import read_mesh, write_mesh
+from viscoil.geometry.meshes import read_mesh, write_mesh
 from viscoil.sampling.seeding import seed
 from viscoil.scene.importers.splishsplash import import_scene
 from viscoil.scene.importers.splishsplash.files import turned

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from splish_rigs import DAM, TANK, Json, Take
 
 from viscoil.cli import main
-from viscoil.errors import SceneError, ViscoilError
+from viscoil.core.errors import SceneError, ViscoilError
 from viscoil.exchange.imported_geometry import FileGeometry
 from viscoil.scene import Scene
 from viscoil.scene.importers.splishsplash import import_scene

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from splish_rigs import BLOCK, DAM, Take, scene_of
 
 from viscoil.colliders import ColliderSet
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.sampling.seeding import seed
 from viscoil.scene.importers.splishsplash import coefficients
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viscoil.scene import SimulationSettings
-from viscoil.stepping import adaptive_step, next_step
+from viscoil.simulation.stepping import adaptive_step, next_step
 
 speeds = st.floats(0.0, 1e4)
 

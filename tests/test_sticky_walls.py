@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
 
 
 def nails() -> TriangleMesh:

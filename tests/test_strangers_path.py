@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from printed import printed_commands
 
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 
 FRAMES = 30
 

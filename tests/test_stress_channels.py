@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulation_rigs import NOZZLE
 
-from viscoil import memory
-from viscoil.compute import view
-from viscoil.errors import DivergedError
-from viscoil.outputs.checkpoints import load_checkpoint
-from viscoil.particles import IDENTITY6, STRESS_CHANNELS
+from viscoil.core import memory
+from viscoil.core.checkpoint import load_checkpoint
+from viscoil.core.compute import view
+from viscoil.core.errors import DivergedError
+from viscoil.materials.table import coefficients
+from viscoil.particles.store import IDENTITY6, STRESS_CHANNELS
 from viscoil.scene import Material, Scene
-from viscoil.simulation import Simulation
-from viscoil.solvers.tables import coefficients
-from viscoil.solvers.workspace import IDLE_WITHOUT_STRESS, Fluid, Unknowns
+from viscoil.simulation.simulation import Simulation
+from viscoil.solvers.dcpbd.workspace import IDLE_WITHOUT_STRESS, Fluid, Unknowns
 
 D = 0.02
 WATER = {"density": 1000.0, "viscosity": 0.0}

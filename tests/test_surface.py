@@ -11,14 +11,14 @@ import pytest
 from mesh_checks import faces_per_edge, is_closed, volumes
 from picture_rigs import SPACING, Float, ball, lattice, snapshot, two_balls, written
 
-from viscoil import parallel
 from viscoil.cli import main
-from viscoil.errors import MissingExtraError, RunError
-from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
-from viscoil.meshes.builtin.solids import box
-from viscoil.outputs.lock import FolderLock
-from viscoil.outputs.protocol import Snapshot
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core import parallel
+from viscoil.core.errors import MissingExtraError, RunError
+from viscoil.geometry.meshes import TriangleMesh, read_mesh, write_mesh
+from viscoil.geometry.meshes.builtin.solids import box
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.lock import FolderLock
+from viscoil.snapshots.snapshot import Snapshot
 from viscoil.surface import SurfaceSettings, of_material, read_surface, surface_of
 from viscoil.surface import folder as surface_files
 from viscoil.surface.quality import enclosed_volume, open_edges

@@ -7,7 +7,6 @@ import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil import Scene, Simulation
-from viscoil.compute import view, write
 from viscoil.constraints.capillary import (
     CALIBRATION,
     WALL_CALIBRATION,
@@ -15,11 +14,12 @@ from viscoil.constraints.capillary import (
     lattice_tension,
     make_capillarity,
 )
+from viscoil.core.compute import view, write
+from viscoil.forces import surface_tension
+from viscoil.forces.surface_tension import SurfaceTension
 from viscoil.rheology.drop import FreeDrop, fit_swing
 from viscoil.scene import Material, PlaneCollider, SimulationSettings
-from viscoil.solvers import surface_tension
-from viscoil.solvers.surface_tension import SurfaceTension
-from viscoil.stepping import next_step
+from viscoil.simulation.stepping import next_step
 
 pytestmark = pytest.mark.usefixtures("compute")
 

@@ -7,7 +7,7 @@ import pytest
 from bowl_rigs import ShakenBowl
 from rigs import FLOOR, SPACING, Rig
 
-from viscoil.compute import view, write
+from viscoil.core.compute import view, write
 
 DT = 1e-3
 

@@ -23,13 +23,13 @@ from usd_rigs import (
     write_surfaces,
 )
 
-from viscoil.collider_meshes import placed_mesh
 from viscoil.exchange.usd.format import UsdFormat
-from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.builtin.solids import box
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes.builtin.solids import box
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import Snapshot
+from viscoil.preview.camera import Camera
+from viscoil.snapshots.collider_meshes import placed_mesh
+from viscoil.snapshots.snapshot import Snapshot
 
 FRAMES = (0, 1, 2, 5)  # 3 and 4 are missing
 

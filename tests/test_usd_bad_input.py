@@ -10,11 +10,11 @@ import pytest
 from pxr import Sdf
 from usd_rigs import NAMES, SPACING, export, make_scene, make_snapshot, opened, points_at
 
-from viscoil.errors import MissingExtraError, RunError
+from viscoil.core.errors import MissingExtraError, RunError
 from viscoil.exchange.usd.format import UsdFormat
 from viscoil.exchange.usd.names import identifier, identifiers
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Snapshot
+from viscoil.snapshots.snapshot import Snapshot
 
 
 def test_no_particles_at_all(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from vdb_rigs import SAMPLES, assert_same, empty_grid, near, rich_grid, sample_file, unpack_sample
 
-from viscoil.errors import VdbError
-from viscoil.vdb import Tiles, VdbGrid, read_vdb, write_vdb
-from viscoil.vdb.cursor import Cursor
-from viscoil.vdb.metadata import text_bytes
-from viscoil.vdb.transform import read_transform
+from viscoil.core.errors import VdbError
+from viscoil.geometry.vdb import Tiles, VdbGrid, read_vdb, write_vdb
+from viscoil.geometry.vdb.cursor import Cursor
+from viscoil.geometry.vdb.metadata import text_bytes
+from viscoil.geometry.vdb.transform import read_transform
 
 PEER = Path(__file__).parent / "vdb_peer.py"
 SYSTEM_PYTHON = "/usr/bin/python3"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from vdb_rigs import rich_grid, sample_file, unpack_sample
 
-from viscoil.errors import RunError, VdbError
-from viscoil.vdb import read_vdb, write_vdb
-from viscoil.vdb.unpacking import unzip
+from viscoil.core.errors import RunError, VdbError
+from viscoil.geometry.vdb import read_vdb, write_vdb
+from viscoil.geometry.vdb.unpacking import unzip
 
 
 @pytest.fixture

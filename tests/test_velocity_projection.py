@@ -21,10 +21,10 @@ from rigs import (
 )
 from scipy.linalg import block_diag, eigh
 
-from viscoil.compute import view, write
+from viscoil.core.compute import view, write
 from viscoil.scene import Material
-from viscoil.solvers.contact.walls import Mode
-from viscoil.solvers.projections import Convergence, StepContext
+from viscoil.solvers.dcpbd.projections import Convergence, StepContext
+from viscoil.walls.walls import Mode
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0

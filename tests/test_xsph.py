@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
-from viscoil.compute import write
-from viscoil.constraints.density import smoothing_value
+from viscoil.core.compute import write
+from viscoil.forces.xsph import passes, smooth_velocities
+from viscoil.materials.table import Materials
+from viscoil.neighbors.lattice import smoothing_value
+from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Material
-from viscoil.smoothing import Smoothing
-from viscoil.solvers.tables import Materials
-from viscoil.solvers.xsph import passes, smooth_velocities
 
 pytestmark = pytest.mark.usefixtures("compute")
 

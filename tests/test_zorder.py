@@ -8,9 +8,9 @@ import quadrants as qd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viscoil import zorder
-from viscoil.compute import Longs, scalars, vectors, view, write
-from viscoil.zorder import ZSort, encode, squeeze
+from viscoil.core.compute import Longs, scalars, vectors, view, write
+from viscoil.neighbors import zorder
+from viscoil.neighbors.zorder import ZSort, encode, squeeze
 
 FEW = settings(max_examples=25, deadline=None)
 ORIGIN, LAST = 0x0AAAAA, 0x1FFFFF

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from pxr import Usd, UsdGeom
 
-from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.builtin.solids import sphere
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes.builtin.solids import sphere
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import ColliderPose, MaterialLook, Snapshot
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 
 SPACING = 0.01
 

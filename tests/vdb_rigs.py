@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.vdb import Tiles, VdbGrid
+from viscoil.geometry.vdb import Tiles, VdbGrid
 
 SAMPLES = Path(__file__).parent / "data" / "vdb"
 

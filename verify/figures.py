@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from viscoil.outputs.png import write_png
-from viscoil.outputs.preview import Camera, render
-from viscoil.outputs.protocol import Snapshot
+from viscoil.preview import Camera, render
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Snapshot
 
 FOLDER = Path("build/verify")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viscoil.meshes import TriangleMesh, read_mesh
+from viscoil.geometry.meshes import TriangleMesh, read_mesh
 
 FOLDER = Path(__file__).parent.parent / "build" / "npm"
 

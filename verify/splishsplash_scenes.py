@@ -76,7 +76,7 @@ def in_process(path: Path, options: argparse.Namespace) -> Result:
 
 def run_one(path: Path, frames: int, most: int) -> Result:
     """Imports a scene and simulates some frames of it."""
-    from viscoil.errors import ViscoilError
+    from viscoil.core.errors import ViscoilError
     from viscoil.exchange.imported_geometry import FileGeometry
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene
@@ -99,10 +99,11 @@ def run_one(path: Path, frames: int, most: int) -> Result:
 
 def simulate(scene: Any, most: int) -> Result:
     """Figures of a run."""
-    from viscoil import Simulation, memory
+    from viscoil import Simulation
+    from viscoil.sampling import amounts
     from viscoil.sampling.seed_files import mean_spacing
 
-    count = memory.expected_particles(scene.with_frames(1))
+    count = amounts.expected_particles(scene.with_frames(1))
     scale = min(1.0, most / max(count, 1))
     if scale < 1.0:
         data = scene.to_dict()

@@ -20,11 +20,11 @@ from usd_rigs import (
     write_surfaces,
 )
 
-from viscoil.collider_meshes import placed_mesh
 from viscoil.exchange.blender import BlenderFormat
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import MaterialLook, Snapshot
+from viscoil.preview.camera import Camera
 from viscoil.scene import Scene
+from viscoil.snapshots.collider_meshes import placed_mesh
+from viscoil.snapshots.snapshot import MaterialLook, Snapshot
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from solid_meshes import pipe
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import write_mesh
+from viscoil.geometry.meshes import write_mesh
 
 D = 0.01  # m
 RADIUS = 6 * D

@@ -15,11 +15,11 @@ import quadrants as qd
 from figures import report
 from npm_meshes import bunny, dragon
 
-from viscoil.bricks.arrays import BrickArrays, distance_in_field, pack_fields
-from viscoil.bricks.build import Mode, Request, build
-from viscoil.bricks.orient import oriented
-from viscoil.compute import Doubles, Floats, Vec3s, initialize, scalars, vectors, view, write
-from viscoil.meshes.builtin import builtin
+from viscoil.core.compute import Doubles, Floats, Vec3s, initialize, scalars, vectors, view, write
+from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_field, pack_fields
+from viscoil.geometry.bricks.build import Mode, Request, build
+from viscoil.geometry.bricks.orient import oriented
+from viscoil.geometry.meshes.builtin import builtin
 
 POINTS = 100_000
 CELLS = 128

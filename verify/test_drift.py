@@ -7,7 +7,7 @@ import pytest
 from figures import FOLDER, by_id, cube, report
 
 from viscoil import Scene, Simulation
-from viscoil.errors import DivergedError
+from viscoil.core.errors import DivergedError
 
 D = 0.02
 SIDE = 22

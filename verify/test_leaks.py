@@ -9,7 +9,7 @@ from figures import picture, report
 from solid_meshes import box
 
 from viscoil import Scene, Simulation
-from viscoil.meshes import write_mesh
+from viscoil.geometry.meshes import write_mesh
 
 
 @pytest.mark.slow

@@ -10,13 +10,13 @@ from figures import by_id, picture, report
 
 from viscoil import Scene, Simulation
 from viscoil.colliders import ColliderSet
-from viscoil.levels import MixedNeighbors
-from viscoil.particles import SIZE, Particles
+from viscoil.core.timing import PhaseClock
+from viscoil.materials.table import Materials
+from viscoil.neighbors.levels import MixedNeighbors
+from viscoil.particles.store import SIZE, Particles
 from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.contact.boundary import Boundary
-from viscoil.solvers.dcpbd import DCPBD
-from viscoil.solvers.tables import Materials
-from viscoil.timing import PhaseClock
+from viscoil.solvers.dcpbd.solver import DCPBD
+from viscoil.walls.boundary import Boundary
 
 D = 0.01
 WIDTH, HEIGHT = 28 * D, 40 * D

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from figures import report
 
-from viscoil.compute import initialize
-from viscoil.constraints.density import smoothing_value
+from viscoil.core.compute import initialize
+from viscoil.neighbors.lattice import smoothing_value
+from viscoil.neighbors.smoothing import Smoothing
 from viscoil.rheology.drop import FreeDrop
 from viscoil.rheology.slab import Grid, WaveSlab
 from viscoil.scene import Material
-from viscoil.smoothing import Smoothing
 
 # c, spacing (m), step (s)
 CASES = [

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("ENABLE_QUADRANTS_HEADER_PRINT", "0")
 
 if TYPE_CHECKING:
-    from viscoil.errors import ViscoilError
+    from viscoil.core.errors import ViscoilError
     from viscoil.scene import Material, Scene
-    from viscoil.simulation import Simulation
+    from viscoil.simulation.simulation import Simulation
 
 __all__ = ["Material", "Scene", "Simulation", "ViscoilError"]
 
 _HOMES = {
     "Material": "viscoil.scene",
     "Scene": "viscoil.scene",
-    "Simulation": "viscoil.simulation",
-    "ViscoilError": "viscoil.errors",
+    "Simulation": "viscoil.simulation.simulation",
+    "ViscoilError": "viscoil.core.errors",
 }
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import quadrants as qd
 
 from viscoil.colliders.arrays import ColliderArrays
-from viscoil.compute import Doubles, Floats, Ints, scalars, vec3
+from viscoil.core.compute import Doubles, Floats, Ints, scalars, vec3
 
 double3 = qd.types.vector(3, qd.f64)
 double4 = qd.types.vector(4, qd.f64)

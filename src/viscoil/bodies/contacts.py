@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from viscoil.colliders.primitives import Kind, Primitive, distance_to
-from viscoil.colliders.quaternions import Float
+from viscoil.geometry.quaternions import Float
 from viscoil.scene import Collider
 
 RIM = 12  # points around each end of a cylinder

@@ -13,7 +13,7 @@ import dataclasses
 import quadrants as qd
 
 from viscoil.bodies.arrays import Double3s, Double3x3s, double3
-from viscoil.compute import Doubles, Ints
+from viscoil.core.compute import Doubles, Ints
 
 
 @dataclasses.dataclass

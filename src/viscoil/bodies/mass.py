@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viscoil.colliders.quaternions import Float
-from viscoil.errors import SceneError
-from viscoil.sampling.solid_mesh import solid_mesh
+from viscoil.core.errors import SceneError
+from viscoil.geometry.quaternions import Float
+from viscoil.geometry.solid_mesh import solid_mesh
 from viscoil.scene import Collider, MeshCollider
 
 

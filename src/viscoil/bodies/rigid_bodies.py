@@ -14,9 +14,9 @@ from viscoil.bodies.mass import mass_properties
 from viscoil.bodies.state import RigidState
 from viscoil.colliders import ColliderSet, Pose
 from viscoil.colliders.motion import velocities
-from viscoil.colliders.quaternions import Float
-from viscoil.compute import view, write
-from viscoil.sampling.solid_mesh import solid_mesh
+from viscoil.core.compute import view, write
+from viscoil.geometry.quaternions import Float
+from viscoil.geometry.solid_mesh import solid_mesh
 from viscoil.scene import Collider
 
 ITERATIONS = 60  # of sequential impulses

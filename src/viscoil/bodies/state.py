@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from viscoil.bodies.mass import MassProperties
-from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose
-from viscoil.colliders.quaternions import Float
+from viscoil.geometry import quaternions
+from viscoil.geometry.quaternions import Float
 
 
 @dataclass

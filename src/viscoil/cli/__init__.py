@@ -9,7 +9,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from cyclopts import CycloptsError
 
     from viscoil.cli.app import app
-    from viscoil.errors import SceneError, Stopped, ViscoilError
+    from viscoil.core.errors import SceneError, Stopped, ViscoilError
 
     given = sys.argv[1:] if arguments is None else arguments
     try:
@@ -46,7 +46,7 @@ def _interrupted_text(arguments: Sequence[str]) -> str:
 
 def _usage_text(text: str, chain: Sequence[str]) -> str:
     """What cyclopts says of wrong usage, written as our own errors are; `chain` names the command."""
-    from viscoil.commands import command
+    from viscoil.core.commands import command
 
     text = text.strip().removesuffix(".")
     return f"{text[:1].lower()}{text[1:]} (see {command(*chain, '--help')})"

@@ -11,10 +11,10 @@ from cyclopts import App
 from viscoil.cli.exporting import export
 from viscoil.cli.importing import import_
 from viscoil.cli.inspecting import info, plot, video
+from viscoil.cli.messages import materials, rheometer, scenes, schema
 from viscoil.cli.rendering import render
 from viscoil.cli.simulating import check, run
 from viscoil.cli.surfacing import mesh
-from viscoil.cli.telling import materials, rheometer, scenes, schema
 
 
 def _version() -> str:

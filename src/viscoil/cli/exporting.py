@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from viscoil.cli.arguments import ALL_FRAMES, Count, FrameWork, Names, RunPath, listed
-from viscoil.progress import counted
+from viscoil.core.progress import counted
 
 if TYPE_CHECKING:
     from viscoil.exchange import Exported
@@ -49,7 +49,7 @@ def export(
 
 
 def _final_line(done: "Exported") -> str:
-    from viscoil.inspection.telling import ranges
+    from viscoil.inspection.text import ranges
 
     held = ", ".join(("position", *done.channels))
     text = f"{counted(len(done.frames), 'frame')} with {held} in {done.opens}"

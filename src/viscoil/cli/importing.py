@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag
-from viscoil.commands import command
+from viscoil.core.commands import command
 
 ScenePath = Annotated[Path, Parameter(name="scene", show_default=False)]
 
@@ -32,9 +32,9 @@ def import_(
     overwrite
         Replace a scene file, and meshes beside it, that are there already.
     """
-    from viscoil.errors import SceneError
+    from viscoil.core.errors import SceneError
+    from viscoil.core.files import check_free, write_whole
     from viscoil.exchange.imported_geometry import FileGeometry
-    from viscoil.outputs.files import check_free, write_whole
     from viscoil.scene import Scene
     from viscoil.scene.importers.splishsplash import import_scene
 

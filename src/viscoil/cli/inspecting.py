@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from viscoil.cli.arguments import Flag, RunPath, Size
-from viscoil.commands import command
+from viscoil.core.commands import command
 
 RunPaths = Annotated[Path, Parameter(name="runs", show_default=False)]
 
@@ -22,8 +22,8 @@ def info(run: RunPath, /, *, json: Flag = False) -> None:
     import json as json_module
 
     from viscoil.inspection.about import about
-    from viscoil.inspection.telling import lines
-    from viscoil.runs import Run
+    from viscoil.inspection.text import lines
+    from viscoil.runs.run import Run
 
     found = about(Run(run))
     print(json_module.dumps(found, indent=2) if json else "\n".join(lines(found)))
@@ -53,7 +53,7 @@ def video(
         Replace a film that is there already.
     """
     from viscoil.inspection.film import make_film
-    from viscoil.runs import Run
+    from viscoil.runs.run import Run
 
     film = make_film(Run(run), pictures, out, fps, overwrite)
     for note in film.notes:
@@ -81,10 +81,10 @@ def plot(
     overwrite
         Replace a file that is there already; without it only plot.png is.
     """
-    from viscoil.errors import RunError
+    from viscoil.core.errors import RunError
+    from viscoil.core.files import check_free
     from viscoil.inspection.curves import chosen, read_curves
     from viscoil.inspection.drawing import check_path, draw
-    from viscoil.outputs.files import check_free
 
     if not runs:
         raise RunError("there is nothing to plot: give one run folder or several")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene import PRESETS, Material, Scene, builtin_scenes
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def start_lines(scene: Scene) -> Iterator[str]:
 def _open_all(scene: Scene) -> None:
     """Raises SceneError for what only a run would find in the meshes of a scene."""
     from viscoil.bodies import mass_properties
-    from viscoil.colliders.mesh_source import open_source
     from viscoil.emitters.mesh_emitters import MeshEmitter
+    from viscoil.geometry.mesh_source import open_source
 
     for spec in scene.colliders:
         if getattr(spec, "dynamic", False):

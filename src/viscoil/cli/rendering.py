@@ -6,12 +6,12 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import ALL_FRAMES, Count, Flag, FrameWork, RunPath, Size
-from viscoil.commands import command
-from viscoil.progress import counted
+from viscoil.core.commands import command
+from viscoil.core.progress import counted
 
 if TYPE_CHECKING:
     from viscoil.render.pictures import Studio
-    from viscoil.runs import Run
+    from viscoil.runs.run import Run
 
 LooksText = Annotated[list[str], Parameter(name="--look", negative="")]
 Views = Annotated[int, Parameter(validator=Number(gte=2, lte=10000))]
@@ -52,7 +52,7 @@ def render(
     work.overwrite
         Make pictures again that are there already.
     """
-    from viscoil.runs import Run
+    from viscoil.runs.run import Run
 
     opened = Run(run)
     count = samples or (DRAFT_SAMPLES if draft else SAMPLES)
@@ -63,9 +63,9 @@ def render(
 
 def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: float) -> "Studio":
     """What makes the pictures that a user asks for."""
-    from viscoil.looks import chosen_looks
     from viscoil.render.pictures import PictureSettings, Studio
     from viscoil.render.solids import collider_name
+    from viscoil.snapshots.looks import chosen_looks
 
     width, height = picture_dimensions(run, size)
     colliders = [collider_name(i) for i in range(len(run.scene.colliders))]
@@ -75,8 +75,8 @@ def _studio(run: "Run", size: str | None, samples: int, looks: list[str], zoom: 
 
 def _draw(studio: "Studio", frames: list[int], turntable: int | None, work: FrameWork) -> None:
     """Makes the pictures, and tells how many and where."""
-    from viscoil.outputs.run_folder import film_of
     from viscoil.render.pictures import render_frames, render_turntable
+    from viscoil.runs.folder import film_of
 
     how = {"overwrite": work.overwrite, "quiet": work.quiet}
     if turntable is not None:
@@ -100,8 +100,8 @@ def _draw(studio: "Studio", frames: list[int], turntable: int | None, work: Fram
 
 def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
     """Width and height in pixels from text such as 1280x720, or from the scene's camera."""
-    from viscoil.errors import ViscoilError
-    from viscoil.outputs.preview.camera import picture_size
+    from viscoil.core.errors import ViscoilError
+    from viscoil.preview.camera import picture_size
 
     if text is None:
         return picture_size(run.scene)
@@ -116,7 +116,7 @@ def picture_dimensions(run: "Run", text: str | None) -> tuple[int, int]:
 
 
 def _check_single(frames: list[int]) -> None:
-    from viscoil.errors import ViscoilError
+    from viscoil.core.errors import ViscoilError
 
     if len(frames) != 1:
         raise ViscoilError(

@@ -84,11 +84,11 @@ def check(
     overrides: Overrides | None = None,
 ) -> None:
     """Say what is wrong with a scene, where, and what was probably meant."""
-    from viscoil import memory
     from viscoil.cli.listings import scene_summary, start_lines
     from viscoil.scene import Scene
+    from viscoil.simulation import memory_need
 
     checked = Scene.load(scene, overrides or ())
     summary = scene_summary(checked)
-    memory.check(checked)
+    memory_need.check(checked)
     print("\n".join([summary, *start_lines(checked)]))

@@ -7,8 +7,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from viscoil.cli.arguments import ALL_FRAMES, Count, FrameWork, Names, RunPath, listed
-from viscoil.commands import command
-from viscoil.progress import counted
+from viscoil.core.commands import command
+from viscoil.core.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def mesh(
     work.overwrite
         Make surfaces again that are there already.
     """
-    from viscoil.runs import Run
+    from viscoil.runs.run import Run
     from viscoil.surface import SurfaceSettings, make_surfaces
 
     opened = Run(run)

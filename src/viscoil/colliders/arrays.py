@@ -5,15 +5,15 @@ import dataclasses
 
 import quadrants as qd
 
-from viscoil.bricks.arrays import (
+from viscoil.colliders.primitives import Kind
+from viscoil.core.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors
+from viscoil.geometry.bricks.arrays import (
     BrickArrays,
     distance_in_field,
     friction_in_field,
     pack_fields,
     velocity_in_field,
 )
-from viscoil.colliders.primitives import Kind
-from viscoil.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors
 
 Vec4s = qd.types.NDArray[vec4, 1]
 

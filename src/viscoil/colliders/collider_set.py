@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, velocities
 from viscoil.colliders.primitives import Contact, Primitive, distance, pose, primitives
-from viscoil.colliders.quaternions import Float
+from viscoil.geometry import quaternions
+from viscoil.geometry.quaternions import Float
 from viscoil.scene import Collider, MeshCollider, Scene
 
 if TYPE_CHECKING:
-    from viscoil.bricks.field import BrickField
     from viscoil.colliders.arrays import ColliderArrays
     from viscoil.colliders.mesh_shapes import Shape
+    from viscoil.geometry.bricks.field import BrickField
 
 # Where the plane lies that fills the arrays of an empty set, m: so far down that none can touch it.
 _NOWHERE = -1e30
@@ -63,7 +63,7 @@ class ColliderSet:
     def arrays(self) -> "ColliderArrays":
         """The kernels' view, at rest at time 0 until `move_to` is called."""
         from viscoil.colliders.arrays import allocate
-        from viscoil.compute import write
+        from viscoil.core.compute import write
 
         arrays = allocate(self.count)
         write(arrays.kind, [part.kind for _, part in self._parts])
@@ -151,7 +151,7 @@ class ColliderSet:
         return list(self.meshes).index(self.specs.index(spec))
 
     def _place(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
-        from viscoil.compute import write
+        from viscoil.core.compute import write
 
         after = self._poses(time)
         before = self._poses(time - dt) if dt > 0.0 else after
@@ -168,7 +168,7 @@ class ColliderSet:
 
     def _pack(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
         """The distance fields of all meshes."""
-        from viscoil.bricks.arrays import pack_fields
+        from viscoil.geometry.bricks.arrays import pack_fields
 
         self._fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
         arrays.bricks = pack_fields(self._fields)

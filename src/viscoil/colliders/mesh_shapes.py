@@ -7,17 +7,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.bricks.build import Request, build
-from viscoil.bricks.cache import cached
-from viscoil.bricks.exchange import from_grids
-from viscoil.bricks.field import BrickField
-from viscoil.bricks.orient import volume
-from viscoil.bricks.secondary import carry
-from viscoil.colliders.mesh_source import attribute, open_source
-from viscoil.colliders.quaternions import Float
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.build import Request, build
+from viscoil.geometry.bricks.cache import cached
+from viscoil.geometry.bricks.exchange import from_grids
+from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.orient import volume
+from viscoil.geometry.bricks.secondary import carry
+from viscoil.geometry.mesh_source import attribute, open_source
+from viscoil.geometry.quaternions import Float
+from viscoil.geometry.vdb import read_vdb
 from viscoil.scene import MeshCollider
-from viscoil.vdb import read_vdb
 
 LEVEL_SET = ".vdb"
 BAND = 1.5  # of how far a particle feels a wall: room for a step's motion

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viscoil.colliders import quaternions
-from viscoil.colliders.quaternions import Float
+from viscoil.geometry import quaternions
+from viscoil.geometry.quaternions import Float
 from viscoil.scene import Keyframe, Rotation
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viscoil.bricks.field import BrickField
-from viscoil.colliders import quaternions
 from viscoil.colliders.motion import Pose, moved, turn
-from viscoil.colliders.quaternions import Float
+from viscoil.geometry import quaternions
+from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.quaternions import Float
 from viscoil.scene import BoxCollider, Collider
 
 

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 import quadrants as qd
 
-from viscoil.compute import vec3, vec6
 from viscoil.constraints.symmetric import times_vector
+from viscoil.core.compute import vec3, vec6
 
 ACROSS = 0.5  # β
 FAINT, FULL = 0.3, 0.7  # |n| h from which on there is a surface, and at which it counts in full

@@ -10,13 +10,13 @@ our L it is L Q + Q Lᵀ, which makes Q_xx (and not Q_yy) grow in the shear ∂u
 
 import quadrants as qd
 
-from viscoil.compute import mat3, vec3, vec6
 from viscoil.constraints.symmetric import (
     congruence,
     identity,
     is_positive_definite,
     symmetric_part,
 )
+from viscoil.core.compute import mat3, vec3, vec6
 
 
 @qd.func

@@ -12,47 +12,14 @@ and calibrated so that a lattice that starts half a spacing from the wall has ex
 density; several walls combine as if independent: 1 − Π (1 − γ_k).
 """
 
-import math
-
 import numpy as np
 import quadrants as qd
 
-from viscoil.compute import Floats
-from viscoil.smoothing import Smoothing
+from viscoil.core.compute import Floats
+from viscoil.neighbors.lattice import lattice_sums, smoothing_value
+from viscoil.neighbors.smoothing import Smoothing
 
 WALL_TABLE = 128  # entries of γ from distance 0 to h
-
-
-def smoothing_value(kind: Smoothing, q: np.ndarray) -> np.ndarray:
-    """w(q) in NumPy, for tables and calibration."""
-    outer, inner = np.maximum(1.0 - q, 0.0), np.maximum(0.5 - q, 0.0)
-    if kind == Smoothing.CUBIC_SPLINE:
-        return np.asarray(2.0 * outer**3 - 8.0 * inner**3)
-    if kind == Smoothing.WENDLAND_C2:
-        return np.asarray(outer**4 * (1.0 + 4.0 * q))
-    return np.asarray(np.maximum(1.0 - q * q, 0.0) ** 3)
-
-
-def smoothing_slope(kind: Smoothing, q: np.ndarray) -> np.ndarray:
-    """w'(q) of the gradients in NumPy."""
-    outer, inner = np.maximum(1.0 - q, 0.0), np.maximum(0.5 - q, 0.0)
-    if kind == Smoothing.CUBIC_SPLINE:
-        return np.asarray(24.0 * inner**2 - 6.0 * outer**2)
-    if kind == Smoothing.WENDLAND_C2:
-        return np.asarray(-20.0 * outer**3 * q)
-    return np.asarray(-3.0 * outer**2)
-
-
-def lattice_sums(kind: Smoothing, support: float) -> tuple[float, float]:
-    """Σ w over a whole cubic lattice of spacing 1, and over the half space below the own layer.
-
-    `support` is h in spacings.
-    """
-    reach = math.ceil(support)
-    axis = np.arange(-reach, reach + 1)
-    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
-    w = smoothing_value(kind, np.sqrt(x * x + y * y + z * z) / support)
-    return float(w.sum()), float(w[y < 0].sum())
 
 
 def wall_table(kind: Smoothing, support: float) -> np.ndarray:

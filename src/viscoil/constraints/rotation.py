@@ -10,7 +10,7 @@ start, which other methods need, is not needed here.
 
 import quadrants as qd
 
-from viscoil.compute import mat3, vec3
+from viscoil.core.compute import mat3, vec3
 
 
 @qd.func

@@ -3,7 +3,7 @@
 
 import quadrants as qd
 
-from viscoil.compute import mat3, vec3, vec6
+from viscoil.core.compute import mat3, vec3, vec6
 
 
 @qd.func

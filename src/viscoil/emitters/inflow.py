@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from viscoil.channels import ItemChannels
 from viscoil.emitters.mesh_emitters import MeshEmitter, clear_of
 from viscoil.emitters.nozzles import Emission, Emitter, EmitterFrame
-from viscoil.particles import Particles
+from viscoil.particles.store import Particles
+from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.scene import Scene
 
 

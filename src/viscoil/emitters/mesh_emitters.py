@@ -5,15 +5,15 @@ from math import floor, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.colliders import quaternions
-from viscoil.colliders.mesh_source import open_source
 from viscoil.colliders.motion import Pose, moved, turn, velocities
-from viscoil.colliders.quaternions import Float, unit
+from viscoil.core.errors import SceneError
 from viscoil.emitters.nozzles import Emission
-from viscoil.errors import SceneError
-from viscoil.meshes.triangles import areas, unit_normals
+from viscoil.geometry import quaternions
+from viscoil.geometry.mesh_source import open_source
+from viscoil.geometry.meshes.triangles import areas, unit_normals
+from viscoil.geometry.quaternions import Float, unit
+from viscoil.geometry.solid_mesh import solid_mesh
 from viscoil.sampling.seeding import centred_lattice
-from viscoil.sampling.solid_mesh import solid_mesh
 from viscoil.scene import MeshEmitter as MeshEmitterSpec
 
 CROWD = 12  # random points per particle among which evenly spread ones are chosen

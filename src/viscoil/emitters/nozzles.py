@@ -6,7 +6,7 @@ from math import ceil, floor, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.colliders.quaternions import unit
+from viscoil.geometry.quaternions import unit
 from viscoil.sampling.seeding import centred_lattice
 from viscoil.scene import DiscEmitter, RectangleEmitter
 

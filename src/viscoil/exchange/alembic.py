@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import MissingExtraError
+from viscoil.core.errors import MissingExtraError
+from viscoil.core.files import replacing
 from viscoil.exchange.npz import NpzFormat
-from viscoil.outputs.files import replacing
 from viscoil.outputs.frames import frame_name, read_frame
-from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 NEEDED = ("velocity", "id", "material")  # channels that points of an archive have a place for
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from viscoil.core.files import write_whole
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import Column, channel, check_names, fitting, radii, write_rows
-from viscoil.outputs.files import write_whole
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 NAMES = {"velocity": "v", "color": "Cd"}  # what Houdini calls it
 FLOAT, INT, VECTOR = 0, 1, 5

@@ -7,15 +7,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from viscoil.core.files import write_whole
 from viscoil.exchange.usd.format import UsdFormat
 from viscoil.exchange.usd.names import identifiers
 from viscoil.exchange.usd.surface import surface_name
-from viscoil.looks import Look, fluid_size, material_look
-from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.preview.camera import Camera, picture_size
-from viscoil.outputs.protocol import MaterialLook
+from viscoil.preview.camera import Camera, picture_size
 from viscoil.scene import Scene
+from viscoil.snapshots.looks import Look, fluid_size, material_look
+from viscoil.snapshots.snapshot import MaterialLook
 
 TEMPLATE = "blender_scene.txt"
 SAMPLES = 128  # a pixel

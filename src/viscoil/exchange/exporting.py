@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from viscoil.core.parallel import each_frame
 from viscoil.exchange.format import Format
 from viscoil.exchange.live import cannot_hold, unheld, with_size
 from viscoil.exchange.registry import find_format
-from viscoil.outputs.export_folder import ExportFolder
-from viscoil.outputs.folder_work import alone_in, stoppable
-from viscoil.parallel import each_frame
-from viscoil.runs import Run
+from viscoil.runs.export_folder import ExportFolder
+from viscoil.runs.folder_work import alone_in, stoppable
+from viscoil.runs.run import Run
 
 
 @dataclass(frozen=True)

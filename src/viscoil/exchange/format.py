@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol
 
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Array, Snapshot, check_places
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot, check_places
 
 
 class Format(Protocol):

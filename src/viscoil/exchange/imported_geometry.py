@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.exchange.reading import read_particles
-from viscoil.meshes import TriangleMesh, read_mesh, write_mesh
-from viscoil.outputs.files import check_free, reporting
+from viscoil.core.files import check_free, reporting
+from viscoil.geometry.meshes import TriangleMesh, read_mesh, write_mesh
+from viscoil.geometry.particle_files import read_particles
 from viscoil.scene.importers.geometry import Outline, Vector
 
 _ROUNDING = 1e-5  # of a box's edge, by which its corners may be off

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import channel
-from viscoil.outputs.export_folder import ExportFolder
 from viscoil.outputs.frames import DEFAULT_CHANNELS
-from viscoil.outputs.protocol import Snapshot
+from viscoil.runs.export_folder import ExportFolder
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Snapshot
 
 
 class ExportOutput:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from viscoil.core.files import write_whole
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import RADIUS, channel, check_names, radii
-from viscoil.outputs.files import write_whole
-from viscoil.outputs.protocol import Snapshot
+from viscoil.snapshots.snapshot import Snapshot
 
 
 class NpzFormat(Format):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from viscoil.core.files import write_whole
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import (
     RADIUS,
@@ -15,8 +16,7 @@ from viscoil.exchange.points import (
     radii,
     write_rows,
 )
-from viscoil.outputs.files import write_whole
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 TYPES = {
     "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",

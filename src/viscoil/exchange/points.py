@@ -7,8 +7,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from viscoil.errors import RunError
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.core.errors import RunError
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 BLOCK = 16384  # rows that are put together at a time: small enough for the cache
 RADIUS = "radius"  # m; half the spacing of a particle, which is what most programs draw

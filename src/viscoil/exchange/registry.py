@@ -2,9 +2,9 @@
 
 from importlib import import_module
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
+from viscoil.core.names import unknown_name
 from viscoil.exchange.format import Format
-from viscoil.scene.names import unknown_name
 
 FORMATS = {
     "npz": "viscoil.exchange.npz:NpzFormat",

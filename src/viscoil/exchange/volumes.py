@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import channel, check_names, radii
 from viscoil.exchange.splat import (
@@ -20,8 +20,8 @@ from viscoil.exchange.splat import (
     packed,
     spread,
 )
-from viscoil.outputs.protocol import Array, Snapshot
-from viscoil.vdb import Tiles, VdbGrid, write_vdb
+from viscoil.geometry.vdb import Tiles, VdbGrid, write_vdb
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 FOG_REACH = 1.5  # voxels per spacing: the B-spline's own, so that a lattice fills space evenly
 SURFACE_VOXELS = 2  # along a spacing

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from viscoil.core.files import write_whole
 from viscoil.exchange.format import Format
 from viscoil.exchange.points import (
     RADIUS,
@@ -17,10 +18,9 @@ from viscoil.exchange.points import (
     radii,
     write_column,
 )
-from viscoil.outputs.files import write_whole
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Array, Snapshot
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 TYPES = {"i": "Int", "u": "UInt", "f": "Float"}
 STORED = {"b1": "u1", "f2": "f4"}  # what VTK has no type for

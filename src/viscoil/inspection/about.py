@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from viscoil.commands import command
-from viscoil.errors import ResumeError, RunError
-from viscoil.outputs.checkpoints import read_metadata, step_number
+from viscoil.core.checkpoint import read_metadata
+from viscoil.core.commands import command
+from viscoil.core.errors import ResumeError, RunError
 from viscoil.outputs.frames import frame_name, is_whole, particle_count
-from viscoil.outputs.lock import is_locked
-from viscoil.outputs.run_folder import RunFolder
 from viscoil.outputs.stats import last_record
-from viscoil.running.choice import is_saved
 from viscoil.running.disk import folder_bytes
-from viscoil.runs import Run
+from viscoil.running.resume_point import is_saved
+from viscoil.runs.checkpoint_store import step_number
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.lock import is_locked
+from viscoil.runs.run import Run
 
 
 def about(run: Run) -> dict[str, Any]:

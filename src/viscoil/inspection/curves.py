@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import RunError
-from viscoil.outputs.protocol import Array
+from viscoil.core.errors import RunError
+from viscoil.core.names import unknown_name
 from viscoil.outputs.stats import read_stats
-from viscoil.runs import Run
-from viscoil.scene.names import unknown_name
+from viscoil.runs.run import Run
+from viscoil.snapshots.snapshot import Array
 
 MOST_PHASES = 5  # curves of a step's phases, the costliest of them
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from viscoil.errors import MissingExtraError, RunError
+from viscoil.core.errors import MissingExtraError, RunError
+from viscoil.core.files import replacing
 from viscoil.inspection.curves import QUANTITIES, Curves
-from viscoil.outputs.files import replacing
-from viscoil.outputs.protocol import Array
+from viscoil.snapshots.snapshot import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from viscoil.commands import command
-from viscoil.errors import RunError
-from viscoil.inspection.telling import ranges
-from viscoil.meshes.sequence import natural_order
-from viscoil.outputs.files import check_free, reporting
-from viscoil.outputs.run_folder import film_of
+from viscoil.core.commands import command
+from viscoil.core.errors import RunError
+from viscoil.core.files import check_free, reporting
+from viscoil.geometry.meshes.sequence import natural_order
+from viscoil.inspection.text import ranges
 from viscoil.outputs.video import write_video
-from viscoil.runs import Run
+from viscoil.runs.folder import film_of
+from viscoil.runs.run import Run
 
 NAMED = ("preview", "render")
 

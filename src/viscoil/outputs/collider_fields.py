@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.bricks.exchange import to_grids
-from viscoil.bricks.field import BrickField
-from viscoil.errors import VdbError
-from viscoil.outputs.files import reporting
+from viscoil.core.errors import VdbError
+from viscoil.core.files import reporting
+from viscoil.geometry.bricks.exchange import to_grids
+from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.vdb import VdbGrid, read_vdb, write_vdb
 from viscoil.outputs.frames import frame_name, frame_number
-from viscoil.outputs.protocol import ColliderPose, Snapshot
-from viscoil.vdb import VdbGrid, read_vdb, write_vdb
+from viscoil.snapshots.snapshot import ColliderPose, Snapshot
 
 
 class ColliderFieldsOutput:

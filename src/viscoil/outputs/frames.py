@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.errors import RunError
-from viscoil.outputs.files import reporting, write_whole
-from viscoil.outputs.protocol import Array, Snapshot
+from viscoil.core.errors import RunError
+from viscoil.core.files import reporting, write_whole
+from viscoil.snapshots.snapshot import Array, Snapshot
 
 DEFAULT_CHANNELS = ("position", "velocity", "id", "material")
 OF_THE_FRAME = ("time", "frame", "spacing", "collider_pose")  # arrays that are no channels

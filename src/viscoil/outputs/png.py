@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from viscoil.errors import RunError
-from viscoil.outputs.files import reporting, write_whole
-from viscoil.outputs.protocol import Array
+from viscoil.core.errors import RunError
+from viscoil.core.files import reporting, write_whole
+from viscoil.snapshots.snapshot import Array
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 UP = 2  # filter type

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.outputs.files import reporting, write_whole
-from viscoil.outputs.protocol import Snapshot
+from viscoil.core.files import reporting, write_whole
+from viscoil.snapshots.snapshot import Snapshot
 
 TAIL = 2**17  # bytes, of which a line of statistics takes about a hundredth
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from viscoil.errors import MissingExtraError, RunError
-from viscoil.outputs.files import replacing
+from viscoil.core.errors import MissingExtraError, RunError
+from viscoil.core.files import replacing
 from viscoil.outputs.png import picture_size, telling_of
-from viscoil.outputs.protocol import Snapshot
+from viscoil.snapshots.snapshot import Snapshot
 
 # What is transparent is shown on black. 4:2:0 needs even sides; BT.709 is named because players else
 # guess the colours by size.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from viscoil.looks import Look
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
+from viscoil.snapshots.looks import Look
 
 
 @dataclass(frozen=True)

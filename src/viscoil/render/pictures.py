@@ -6,21 +6,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.looks import Look, fluid_size, material_look
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
-from viscoil.outputs.frame_folder import FrameFolder
+from viscoil.core.parallel import each_frame
+from viscoil.geometry.meshes import TriangleMesh
 from viscoil.outputs.png import is_whole, write_png
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import Array
-from viscoil.outputs.run_folder import film_of
-from viscoil.parallel import each_frame
+from viscoil.preview.camera import Camera
 from viscoil.render.bodies import Body
 from viscoil.render.solids import solids_of
 from viscoil.render.studio import floor_height, orbited, zoomed
 from viscoil.render.tone import developed
 from viscoil.render.tracing import Shot, denoised, denoiser_is_here, require_mitsuba, trace
-from viscoil.runs import Run
+from viscoil.runs.folder import film_of
+from viscoil.runs.folder_work import alone_in, goes_on, stoppable
+from viscoil.runs.frame_folder import FrameFolder
+from viscoil.runs.run import Run
+from viscoil.snapshots.looks import Look, fluid_size, material_look
+from viscoil.snapshots.snapshot import Array
 from viscoil.surface import (
     SurfaceSettings,
     of_material,

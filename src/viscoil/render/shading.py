@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from viscoil.looks import Look
+from viscoil.snapshots.looks import Look
 
 Words = dict[str, Any]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viscoil.collider_meshes import placed_mesh
-from viscoil.looks import LOOKS, Look, as_pane, solid_look
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.protocol import Array, ColliderPose, Snapshot
+from viscoil.geometry.meshes import TriangleMesh
 from viscoil.render.bodies import Body
 from viscoil.render.studio import is_floor
+from viscoil.snapshots.collider_meshes import placed_mesh
+from viscoil.snapshots.looks import LOOKS, Look, as_pane, solid_look
+from viscoil.snapshots.snapshot import Array, ColliderPose, Snapshot
 
 CREASE = 0.75  # cosine of the angle between faces from which an edge is sharp
 

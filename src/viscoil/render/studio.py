@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.preview.camera import Camera, scene_bounds
-from viscoil.outputs.protocol import Array, ColliderPose
+from viscoil.geometry.meshes import TriangleMesh
+from viscoil.preview.camera import Camera, scene_bounds
 from viscoil.render.shading import Words, rgb
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, ColliderPose
 
 BACKDROP: tuple[float, float, float] = (0.36, 0.35, 0.34)
 SKY = (0.36, 0.38, 0.42)

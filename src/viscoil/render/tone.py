@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viscoil.outputs.protocol import Array
+from viscoil.snapshots.snapshot import Array
 
 EXPOSURE = 0.65
 

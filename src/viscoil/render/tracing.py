@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import MissingExtraError
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.preview.camera import Camera
-from viscoil.outputs.protocol import Array
+from viscoil.core.errors import MissingExtraError
+from viscoil.geometry.meshes import TriangleMesh
+from viscoil.preview.camera import Camera
 from viscoil.render.bodies import Body
 from viscoil.render.shading import Words, glow_words, medium_words, rgb, surface_words
 from viscoil.render.solids import Rod
 from viscoil.render.studio import BACKDROP, backdrop, light_words, sensor_words
+from viscoil.snapshots.snapshot import Array
 
 BRIGHTEST = 30.0  # single samples of light that was focussed by chance are cut off here
 ROD_RADIUS = 0.004  # scene radii

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from viscoil.errors import ViscoilError
+from viscoil.core.errors import ViscoilError
 from viscoil.rheology.slab import Grid, Slab, WaveSlab
 from viscoil.scene import Material, SolverSettings
 

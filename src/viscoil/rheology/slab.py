@@ -24,15 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from viscoil import compute
 from viscoil.colliders import ColliderSet
-from viscoil.neighbors import Neighbors
-from viscoil.particles import Particles
+from viscoil.core import compute
+from viscoil.core.timing import PhaseClock
+from viscoil.materials.table import Materials
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import Particles
 from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.contact.boundary import Boundary
-from viscoil.solvers.dcpbd import DCPBD, StepReport
-from viscoil.solvers.tables import Materials
-from viscoil.timing import PhaseClock
+from viscoil.solvers.dcpbd.solver import DCPBD, StepReport
+from viscoil.walls.boundary import Boundary
 
 Float = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene import Scene
 from viscoil.scene._toml import tomllib
 

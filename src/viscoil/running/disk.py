@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from viscoil import memory
-from viscoil.errors import RunError
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core.errors import RunError
+from viscoil.runs.folder import RunFolder
+from viscoil.sampling import amounts
 from viscoil.scene import Scene
+from viscoil.simulation import memory_need
 
 STATE_UNDER_STRESS = 120  # bytes of a particle in a checkpoint
 STATE_WITHOUT_STRESS = 44
@@ -40,7 +41,7 @@ def check(
 
 def run_bytes(scene: Scene, frame: int, particles: int, keep: int) -> float:
     """Bytes that are still to be written after `frame`, when there are `particles` so far."""
-    last = max(memory.expected_particles(scene), particles)
+    last = max(amounts.expected_particles(scene), particles)
     left = max(scene.frames - frame, 0) + 1
     return (
         left * (particles + last) / 2 * _frame_bytes(scene)
@@ -52,7 +53,7 @@ def run_bytes(scene: Scene, frame: int, particles: int, keep: int) -> float:
 def _state_bytes(scene: Scene) -> float:
     """Of a particle in a checkpoint."""
     own = 4 * sum(scene.channel_widths.values())
-    return own + (STATE_UNDER_STRESS if memory.needs_stress(scene) else STATE_WITHOUT_STRESS)
+    return own + (STATE_UNDER_STRESS if memory_need.needs_stress(scene) else STATE_WITHOUT_STRESS)
 
 
 def _frame_bytes(scene: Scene) -> float:

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from viscoil.outputs.files import reporting
+from viscoil.core.files import reporting
 from viscoil.scene import Scene
 
 

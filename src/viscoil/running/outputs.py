@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from viscoil.outputs.protocol import Output
-    from viscoil.outputs.run_folder import RunFolder
+    from viscoil.runs.folder import RunFolder
 
 
 def check_outputs(scene: Any) -> None:
@@ -60,8 +60,8 @@ def _export(scene: Any, folder: "RunFolder", spec: Any) -> "Output":
 
 
 def _preview(scene: Any, folder: "RunFolder") -> "Output":
-    from viscoil.outputs.preview.camera import Camera, picture_size
-    from viscoil.outputs.preview.output import PreviewOutput
+    from viscoil.preview.camera import Camera, picture_size
+    from viscoil.preview.output import PreviewOutput
 
     width, height = picture_size(scene)
     camera = Camera.frame_scene(scene)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from viscoil.outputs.checkpoints import KEEP
-from viscoil.outputs.files import reporting, sync
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core.files import reporting, sync
 from viscoil.running.outputs import create_outputs
 from viscoil.running.resume import Start
+from viscoil.runs.checkpoint_store import KEEP
+from viscoil.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from viscoil.outputs.protocol import Snapshot
+    from viscoil.snapshots.snapshot import Snapshot
 
 CHECKPOINT_SECONDS = 30.0
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import ResumeError, RunError, SceneError
-from viscoil.outputs.checkpoints import step_number
-from viscoil.outputs.lock import has_files
-from viscoil.outputs.run_folder import RunFolder, damaged_record, read_record, versions
-from viscoil.running.choice import ANEW, choose
+from viscoil.core.errors import ResumeError, RunError, SceneError
 from viscoil.running.differences import changes, misfit, sentence
 from viscoil.running.named_files import changed_files, fingerprints, same_files
+from viscoil.running.resume_point import ANEW, choose
+from viscoil.runs.checkpoint_store import step_number
+from viscoil.runs.folder import RunFolder, damaged_record, read_record, versions
+from viscoil.runs.lock import has_files
 from viscoil.scene import Scene
 
 

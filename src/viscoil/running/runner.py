@@ -10,20 +10,20 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from viscoil import progress
-from viscoil.commands import command
-from viscoil.errors import DivergedError, RunError, Stopped, ViscoilError
-from viscoil.outputs.lock import FolderLock
-from viscoil.outputs.run_folder import RunFolder
+from viscoil.core import progress
+from viscoil.core.commands import command
+from viscoil.core.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.running import disk
-from viscoil.running.ending import Summary, final_line, standing, what_next
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
+from viscoil.running.summary import Summary, final_line, standing, what_next
+from viscoil.runs.folder import RunFolder
+from viscoil.runs.lock import FolderLock
 from viscoil.scene import Scene
 
 if TYPE_CHECKING:
-    from viscoil.outputs.protocol import Snapshot
+    from viscoil.snapshots.snapshot import Snapshot
 
 WHAT_TO_TRY = (
     "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
@@ -188,7 +188,7 @@ def _closing(recorder: Recorder, display: progress.Progress) -> Iterator[None]:
 
 
 def _make_simulation(scene: Scene, **how: Any) -> Simulation:
-    from viscoil.simulation import Simulation as RealSimulation
+    from viscoil.simulation.simulation import Simulation as RealSimulation
 
     return RealSimulation(scene, **how)
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 
 UNITS = {"s": 1.0, "ms": 1e-3, "min": 60.0}
 MOST_FRAMES = 10**9

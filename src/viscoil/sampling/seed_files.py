@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.colliders import quaternions
 from viscoil.colliders.motion import turn
-from viscoil.errors import SceneError
-from viscoil.exchange.reading import ParticleFile, read_particles
+from viscoil.core.errors import SceneError
+from viscoil.geometry import quaternions
+from viscoil.geometry.particle_files import ParticleFile, read_particles
 from viscoil.scene import ParticleFluid
 
 Float = NDArray[np.float64]

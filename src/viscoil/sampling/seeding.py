@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.colliders import ColliderSet, quaternions
+from viscoil.colliders import ColliderSet
 from viscoil.colliders.motion import turn
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
+from viscoil.geometry import quaternions
+from viscoil.geometry.solid_mesh import SolidMesh, solid_mesh
 from viscoil.sampling.seed_files import seeded, spacing_note
-from viscoil.sampling.solid_mesh import SolidMesh, solid_mesh
 from viscoil.scene import Fluid, MeshFluid, Scene
 from viscoil.scene.fluids import LatticeFluid
 

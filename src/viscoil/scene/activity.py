@@ -24,3 +24,9 @@ class Limited(Timed):
 
     materials: tuple[str, ...] = ()
     """Names of the materials that it acts on; all of them unless given."""
+
+
+def overlap(start: float, stop: float | None, time: float, dt: float) -> float:
+    """The share of the step of `dt` from `time` on that lies between start and stop (s)."""
+    end = time + dt if stop is None else min(stop, time + dt)
+    return min(max((end - max(start, time)) / dt, 0.0), 1.0)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene.materials import TRIPLE, Material
 from viscoil.scene.messages import table_sentences
 

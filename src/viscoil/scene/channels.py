@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from viscoil.core.names import unknown_name
 from viscoil.scene._base import (
     Color,
     Location,
@@ -15,7 +16,6 @@ from viscoil.scene._base import (
     Problem,
     Vec3,
 )
-from viscoil.scene.names import unknown_name
 
 STANDARD = (
     "position", "velocity", "id", "material", "birth", "conformation", "dilation", "curvature",

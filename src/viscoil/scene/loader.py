@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
+from viscoil.core.names import nearest
 from viscoil.scene._toml import tomllib
 from viscoil.scene.locator import KeyLines
 from viscoil.scene.messages import Places, sentences
-from viscoil.scene.names import nearest
 from viscoil.scene.overrides import Override, apply, parse_override
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le
 from pydantic import Strict, model_serializer, model_validator
 
+from viscoil.core.names import unknown_name
 from viscoil.scene._base import (
     Color,
     Model,
@@ -23,7 +24,6 @@ from viscoil.scene._base import (
     Unit,
     reject,
 )
-from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
 
 Kind = Literal["inviscid", "viscous", "viscoelastic", "elastic", "paper"]

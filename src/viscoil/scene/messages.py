@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from viscoil.core.names import nearest, unknown_name
 from viscoil.scene._base import Location, Problem
 from viscoil.scene.locator import KeyLines
-from viscoil.scene.names import nearest, unknown_name
 from viscoil.scene.overrides import Override
 from viscoil.scene.schema_tree import Node, keys_of, node_at, siblings_with, tag_of, without_tags
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene._toml import tomllib
 from viscoil.scene.presets import PRESETS
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from viscoil.core.names import unknown_name
 from viscoil.scene._base import Location, Model, Problem
 from viscoil.scene.channels import channel_problems, channel_widths, items
 from viscoil.scene.colliders import Collider
@@ -16,7 +17,6 @@ from viscoil.scene.fields import Field as ForceField
 from viscoil.scene.fluids import Fluid
 from viscoil.scene.kill import Kill
 from viscoil.scene.materials import Material
-from viscoil.scene.names import unknown_name
 from viscoil.scene.presets import PRESETS
 from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings, SolverSettings
 

@@ -7,19 +7,19 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from viscoil.commands import command
-from viscoil.errors import MeshError, RunError
-from viscoil.memory import SHARE_OF_MEMORY, available
-from viscoil.meshes import TriangleMesh, write_mesh
-from viscoil.meshes.files import read_bytes
-from viscoil.meshes.ply import read_ply
-from viscoil.meshes.ply_header import is_whole
-from viscoil.outputs.files import reporting
-from viscoil.outputs.folder_work import alone_in, goes_on, stoppable
-from viscoil.outputs.frame_folder import FrameFolder
+from viscoil.core.commands import command
+from viscoil.core.errors import MeshError, RunError
+from viscoil.core.files import reporting
+from viscoil.core.memory import SHARE_OF_MEMORY, available
+from viscoil.core.parallel import cores, each_frame, process_count
+from viscoil.geometry.meshes import TriangleMesh, write_mesh
+from viscoil.geometry.meshes.files import read_bytes
+from viscoil.geometry.meshes.ply import read_ply
+from viscoil.geometry.meshes.ply_header import is_whole
 from viscoil.outputs.frames import particle_count
-from viscoil.parallel import cores, each_frame, process_count
-from viscoil.runs import Run
+from viscoil.runs.folder_work import alone_in, goes_on, stoppable
+from viscoil.runs.frame_folder import FrameFolder
+from viscoil.runs.run import Run
 from viscoil.surface.quality import FrameSurface, enclosed_volume, open_edges
 from viscoil.surface.reconstruction import particle_volume, require_library, surface_of
 from viscoil.surface.settings import SurfaceSettings

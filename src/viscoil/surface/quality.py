@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
 
 
 @dataclass(frozen=True)

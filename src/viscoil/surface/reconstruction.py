@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import MissingExtraError, RunError
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.protocol import Array, Snapshot, check_places
+from viscoil.core.errors import MissingExtraError, RunError
+from viscoil.geometry.meshes import TriangleMesh
+from viscoil.snapshots.snapshot import Array, Snapshot, check_places
 from viscoil.surface.settings import NORMAL_SMOOTHING, SNAP, SUPPORT, THRESHOLD, SurfaceSettings
 
 LONGEST_SIDE = 2**22  # cubes

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from viscoil.collider_meshes import collider_mesh, deforms
 from viscoil.colliders.primitives import pose
 from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.names import COLLIDERS, collider_name
@@ -16,9 +15,10 @@ from viscoil.exchange.usd.values import (
     set_uniform,
     write,
 )
-from viscoil.meshes import TriangleMesh
-from viscoil.outputs.protocol import ColliderPose, Snapshot
+from viscoil.geometry.meshes import TriangleMesh
 from viscoil.scene import Collider, Scene
+from viscoil.snapshots.collider_meshes import collider_mesh, deforms
+from viscoil.snapshots.snapshot import ColliderPose, Snapshot
 
 _STEPS = {"translate": "Double3", "orient": "Quatd", "scale": "Double3"}  # in this order
 

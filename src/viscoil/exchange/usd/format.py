@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from viscoil.commands import command
+from viscoil.core.commands import command
 from viscoil.exchange.format import Format
 from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.colliders import add_motion
@@ -13,9 +13,9 @@ from viscoil.exchange.usd.stage import stage_files, write_stage
 from viscoil.exchange.usd.surface import surface_name, write_surface
 from viscoil.exchange.usd.values import WIDTHS, new_layer
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Array, Snapshot
-from viscoil.runs import Run
+from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import Array, Snapshot
 from viscoil.surface.folder import read_surface, surface_folder
 
 

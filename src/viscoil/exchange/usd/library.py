@@ -8,8 +8,8 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import MissingExtraError, RunError
-from viscoil.outputs.files import replacing
+from viscoil.core.errors import MissingExtraError, RunError
+from viscoil.core.files import replacing
 
 _MODULES = frozenset({"Gf", "Sdf", "Tf", "Usd", "UsdGeom", "UsdShade", "Vt"})
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.names import CAMERA, LOOKS
-from viscoil.outputs.preview.camera import Camera, picture_size
-from viscoil.outputs.protocol import MaterialLook
+from viscoil.preview.camera import Camera, picture_size
 from viscoil.scene import Scene
+from viscoil.snapshots.snapshot import MaterialLook
 
 IOR = 1.4  # between water (1.33) and honey or syrup (1.5)
 WALL = MaterialLook("wall", (0.55, 0.55, 0.55), 0.0)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.usd.names import PARTICLES, identifier, identifiers
 from viscoil.exchange.usd.values import Attribute, extent, prim_of, primvars, write
-from viscoil.outputs.protocol import Array, MaterialLook, Snapshot
+from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 _BUILT_IN = ("position", "velocity", "id", "material", "size", "color")  # those with a place in USD
 

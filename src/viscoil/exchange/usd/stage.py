@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.clips import Clips
 from viscoil.exchange.usd.colliders import add_colliders, is_window
@@ -13,8 +13,8 @@ from viscoil.exchange.usd.names import PARTICLES, SURFACE, WORLD, identifiers
 from viscoil.exchange.usd.surface import surface_name
 from viscoil.exchange.usd.values import set_uniform
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import MaterialLook
 from viscoil.scene import Collider, Scene
+from viscoil.snapshots.snapshot import MaterialLook
 
 _OTHER_LOOKS = ("ColliderWall", "ColliderWindow", "FluidSurface")
 

@@ -7,9 +7,9 @@ from viscoil.exchange.usd import library as usd
 from viscoil.exchange.usd.names import SURFACE, identifier
 from viscoil.exchange.usd.triangles import add_faces
 from viscoil.exchange.usd.values import Attribute, extent, new_layer, prim_of, primvars, write
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
 from viscoil.outputs.frames import frame_name
-from viscoil.outputs.protocol import Array
+from viscoil.snapshots.snapshot import Array
 
 _BUILT_IN = {
     "velocity": ("velocities", "Vector3f", None),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.exchange.usd.values import Attribute, set_uniform, write
-from viscoil.meshes import TriangleMesh
+from viscoil.geometry.meshes import TriangleMesh
 
 
 def add_faces(layer: Any, prim: Any, mesh: TriangleMesh, frame: int, *, constant: bool) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from viscoil.errors import RunError
+from viscoil.core.errors import RunError
 from viscoil.exchange.usd import library as usd
-from viscoil.outputs.protocol import Array
+from viscoil.snapshots.snapshot import Array
 
 _FLOATS = {1: "Float", 2: "Float2", 3: "Float3", 4: "Float4"}
 _WHOLE = {1: "Int", 2: "Int2", 3: "Int3", 4: "Int4"}

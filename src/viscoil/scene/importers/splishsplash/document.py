@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene.importers.geometry import Vector
 
 MOST_BYTES = 64 << 20

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene.importers.geometry import Vector
 from viscoil.scene.importers.splishsplash.document import Section
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viscoil.errors import SceneError
+from viscoil.core.errors import SceneError
 from viscoil.scene.importers.geometry import Geometry
 from viscoil.scene.importers.splishsplash.bodies import Body, read_body
 from viscoil.scene.importers.splishsplash.configuration import Setting, read_configuration

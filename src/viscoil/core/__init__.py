@@ -1,0 +1,1 @@
+"""What everything stands on: the compute backend, files, errors, memory, progress."""

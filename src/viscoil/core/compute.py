@@ -1,0 +1,138 @@
+"""The compute backend: chosen once per process, arrays, and NumPy's view of them.
+
+Everything that runs on particles is a pure Quadrants kernel: all its data comes through its
+parameters. This module hides how a backend is started and how an array is seen from NumPy.
+"""
+
+import os
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import quadrants as qd
+from quadrants.lang import impl
+
+from viscoil.core.errors import RunError
+
+ARCHITECTURES = ("cpu", "cuda", "metal", "vulkan", "amdgpu")
+
+vec3 = qd.types.vector(3, qd.f32)
+vec4 = qd.types.vector(4, qd.f32)
+vec6 = qd.types.vector(6, qd.f32)
+mat3 = qd.types.matrix(3, 3, qd.f32)
+
+# What kernels are given: one-dimensional arrays, one element per particle, pair, cell...
+Floats = qd.types.NDArray[qd.f32, 1]
+Doubles = qd.types.NDArray[qd.f64, 1]
+Ints = qd.types.NDArray[qd.i32, 1]
+Flag = qd.types.NDArray[qd.i32, 0]
+Longs = qd.types.NDArray[qd.i64, 1]
+Vec3s = qd.types.NDArray[vec3, 1]
+Vec4s = qd.types.NDArray[vec4, 1]
+Vec6s = qd.types.NDArray[vec6, 1]
+Mat3s = qd.types.NDArray[mat3, 1]
+
+_started: tuple[str, int] | None = None
+
+
+def initialize(arch: str = "cpu", threads: int | None = None) -> None:
+    """Starts the backend; later calls must ask for the same one.
+
+    The choice is one for the whole process because kernels are compiled for it.
+    """
+    global _started
+    if arch not in ARCHITECTURES:
+        raise RunError(f"unknown arch {arch!r}: choose one of {', '.join(ARCHITECTURES)}")
+    wanted = (arch, threads or os.cpu_count() or 1)
+    if _started is not None:
+        if _started[0] != arch or (threads is not None and _started != wanted):
+            raise RunError(
+                f"the compute backend already runs as {_started[0]} with {_started[1]} threads; "
+                f"start a new process for {arch} with {wanted[1]}"
+            )
+        return
+    os.environ.setdefault("QD_ENABLE_TORCH", "0")
+    try:
+        with redirect_stdout(StringIO()):  # a greeting; errors are raised, or go to stderr
+            qd.init(
+                arch=getattr(qd, arch),
+                cpu_max_num_threads=wanted[1],
+                enable_fallback=False,
+                log_level="error",
+                print_full_traceback=False,
+            )
+    except Exception as error:
+        raise RunError(f"the {arch} backend does not start on this machine ({error})") from error
+    _started = wanted
+
+
+def is_running() -> bool:
+    """Whether `initialize` has been called."""
+    return _started is not None
+
+
+def backend() -> tuple[str, int]:
+    """Architecture and number of threads in use."""
+    if _started is None:
+        raise RunError("the compute backend has not been started: call compute.initialize()")
+    return _started
+
+
+def on_cpu() -> bool:
+    """Inside `qd.static` too: compiled kernels are kept per backend."""
+    return impl.current_cfg().arch in (qd.x64, qd.arm64)
+
+
+def scalars(dtype: Any, count: int) -> Any:
+    """An array of `count` numbers (never empty, so that kernels always have something to bind)."""
+    array = qd.ndarray(dtype, (max(count, 1),))
+    array.fill(0)
+    return array
+
+
+def vectors(width: int, count: int) -> Any:
+    """An array of `count` float vectors."""
+    array = qd.Vector.ndarray(width, qd.f32, (max(count, 1),))
+    array.fill(0.0)
+    return array
+
+
+def matrices(count: int) -> Any:
+    """An array of `count` 3x3 float matrices."""
+    array = qd.Matrix.ndarray(3, 3, qd.f32, (max(count, 1),))
+    array.fill(0.0)
+    return array
+
+
+class _Capsule:
+    """Lets `numpy.from_dlpack` see a Quadrants array without a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._array.to_dlpack(versioned=True)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def view(array: Any, count: int | None = None) -> npt.NDArray[Any]:
+    """NumPy's view of an array: shared memory on the CPU, a copy on a GPU."""
+    numbers = np.from_dlpack(_Capsule(array)) if backend()[0] == "cpu" else array.to_numpy()
+    return numbers if count is None else numbers[:count]
+
+
+def write(array: Any, numbers: npt.ArrayLike, first: int = 0) -> None:
+    """Writes `numbers` into the elements from `first` on."""
+    values = np.asarray(numbers)
+    if len(values) == 0:
+        return
+    if backend()[0] == "cpu":
+        view(array)[first : first + len(values)] = values
+        return
+    whole = array.to_numpy()
+    whole[first : first + len(values)] = values
+    array.from_numpy(whole)

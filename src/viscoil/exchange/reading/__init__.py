@@ -1,5 +1,0 @@
-"""Reads particle files that other programs wrote, so that they can seed a fluid."""
-
-from viscoil.exchange.reading.particle_file import SUFFIXES, ParticleFile, read_particles
-
-__all__ = ["SUFFIXES", "ParticleFile", "read_particles"]

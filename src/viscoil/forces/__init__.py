@@ -1,0 +1,1 @@
+"""What acts on velocities besides walls and constraints: fields, tension, smoothing, heat."""

@@ -1,0 +1,173 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Loops over particles for heat: gathered, and with pairwise opposite flows."""
+
+import dataclasses
+
+import quadrants as qd
+
+from viscoil.colliders.arrays import distance_and_normal
+from viscoil.constraints.density import wall_share
+from viscoil.core.compute import Doubles, Floats, Ints
+from viscoil.core.reductions import block_begin, block_end, blocks
+from viscoil.forces.heat.laws import exchanged, pair_conductivity, softness
+from viscoil.materials.table import MaterialTable
+from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.scale import Scale
+from viscoil.neighbors.smoothing import slope_over_q
+from viscoil.solvers.dcpbd.workspace import Fluid
+from viscoil.walls.walls import Walls, is_known
+
+
+@dataclasses.dataclass
+class HeatTable:
+    """One entry per material, and the knots of all curves one after the other."""
+
+    conductivity: Floats  # κ, W/(m K)
+    capacity: Floats  # C of a particle, J/K
+    curve_start: Ints  # (materials + 1) first knot
+    knots: Floats  # K
+    log_stiffening: Floats  # at the knots
+
+
+@dataclasses.dataclass
+class Surroundings:
+    """What a particle exchanges heat with, besides others."""
+
+    air: qd.f32  # K
+    cooling: qd.f32  # W/(m² K)
+    area: qd.f32  # m²: of a particle in a flat surface
+    flat: qd.f32  # share of the smoothing function that such a particle lacks
+    wall_temperature: Floats  # (primitives) K
+    wall_transfer: Floats  # (primitives) W/(m² K); 0: adiabatic
+
+
+@qd.func
+def conductance(
+    kind: qd.template(),
+    periodic: qd.template(),
+    unit: qd.f32,
+    scale: Scale,
+    table: HeatTable,
+    fluid: Fluid,
+    i: qd.i32,
+    j: qd.i32,
+) -> qd.f32:
+    """Λ_ij, W/K, the same for both: unit · 4 κ_i κ_j/(κ_i + κ_j) · −w'(q)/q."""
+    x = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
+    k = pair_conductivity(
+        table.conductivity[fluid.material[i]], table.conductivity[fluid.material[j]]
+    )
+    return -unit * k * slope_over_q(kind, x.norm() / scale.support)
+
+
+@qd.kernel(fastcache=True)
+def rates(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    unit: qd.f32,
+    scale: Scale,
+    table: HeatTable,
+    fluid: Fluid,
+    rate: Floats,
+    largest: Doubles,
+):
+    """Per block: the largest Σ_j Λ_ij/C_i, 1/s."""
+    for i in range(n):
+        total = 0.0
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            total += conductance(kind, periodic, unit, scale, table, fluid, i, j)
+        rate[i] = total / table.capacity[fluid.material[i]]
+    for b in range(blocks(n)):
+        most = 0.0
+        for i in range(block_begin(b), block_end(b, n)):
+            most = qd.max(most, rate[i])
+        largest[b] = most
+
+
+@qd.kernel(fastcache=True)
+def stage(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    unit: qd.f32,
+    mu: qd.f32,
+    nu: qd.f32,
+    step: qd.f32,
+    scale: Scale,
+    table: HeatTable,
+    fluid: Fluid,
+    temperature: Floats,
+    before: Floats,
+    change: Floats,
+    after: Floats,
+):
+    """after ← μ change + ν before + step/C Σ_j Λ_ij ((T + change)_j − (T + change)_i).
+
+    Changes and not temperatures are kept, so that rounding is that of the changes.
+    """
+    for i in range(n):
+        own = temperature[i]
+        own_change = change[i]
+        power = 0.0
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            apart = (temperature[j] - own) + (change[j] - own_change)
+            power += conductance(kind, periodic, unit, scale, table, fluid, i, j) * apart
+        heated = step * power / table.capacity[fluid.material[i]]
+        after[i] = mu * own_change + nu * before[i] + heated
+
+
+@qd.kernel(fastcache=True)
+def add_changes(n: qd.i32, change: Floats, temperature: Floats):
+    for i in range(n):
+        temperature[i] = temperature[i] + change[i]
+
+
+@qd.kernel(fastcache=True)
+def exchange(
+    n: qd.i32,
+    dt: qd.f32,
+    scale: Scale,
+    table: HeatTable,
+    around: Surroundings,
+    fluid: Fluid,
+    walls: Walls,
+    wall_table: Floats,
+    exposure: Floats,
+    temperature: Floats,
+):
+    """With the air by the exposed area, and with walls by what they hide of the particle."""
+    for i in range(n):
+        unit = dt * around.area / table.capacity[fluid.material[i]]
+        damping = 0.0
+        target = 0.0
+        if around.cooling > 0.0:
+            damping += unit * around.cooling * exposure[i]
+            target += unit * around.cooling * exposure[i] * around.air
+        if fluid.wall[i] >= 0:
+            for k in range(walls.count):
+                if around.wall_transfer[k] > 0.0:
+                    at = distance_and_normal(walls.colliders, k, fluid.position[i])
+                    hidden = 0.0
+                    if is_known(at):
+                        hidden = wall_share(at[3], scale.support, wall_table)[0] / around.flat
+                    damping += unit * around.wall_transfer[k] * hidden
+                    target += unit * around.wall_transfer[k] * hidden * around.wall_temperature[k]
+        temperature[i] = temperature[i] + exchanged(temperature[i], damping, target)
+
+
+@qd.kernel(fastcache=True)
+def soften(
+    n: qd.i32, table: HeatTable, materials: MaterialTable, temperature: Floats, fluid: Fluid
+):
+    """Of materials that carry stress at all."""
+    for i in range(n):
+        m = fluid.material[i]
+        factor = 1.0
+        if materials.active[m] == 1:
+            factor = softness(
+                temperature[i], m, table.curve_start, table.knots, table.log_stiffening
+            )
+        fluid.softness[i] = factor

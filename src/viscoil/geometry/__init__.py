@@ -1,0 +1,1 @@
+"""Triangle meshes, distance bricks, OpenVDB grids, particle files, over NumPy and kernels alone."""

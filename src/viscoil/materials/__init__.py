@@ -1,0 +1,1 @@
+"""Material laws, and the table of them that kernels read."""

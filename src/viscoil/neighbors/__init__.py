@@ -1,0 +1,1 @@
+"""Who is near whom: Z-order, cells, pair lists, sizes, smoothing functions."""

@@ -1,0 +1,40 @@
+# mypy: disable-error-code="valid-type,misc"
+"""Lengths and constants of the discretisation, which kernels share."""
+
+import dataclasses
+
+import quadrants as qd
+
+from viscoil.neighbors.lattice import lattice_sums
+from viscoil.neighbors.smoothing import Smoothing
+
+
+@dataclasses.dataclass
+class Scale:
+    """Lengths and constants of the discretisation; `dt` changes from step to step."""
+
+    spacing: qd.f32  # d, m
+    support: qd.f32  # h, m
+    volume: qd.f32  # V of a particle, m³
+    value_scale: qd.f32  # W = value_scale · w(q), 1/m³
+    gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
+    dt: qd.f32  # s
+    # Whether sizes of particles differ (`resolution`). Kernels are compiled for either; the metadata
+    # makes Quadrants keep both in its cache.
+    mixed: qd.template() = dataclasses.field(
+        default=False, metadata={"add_value_to_cache_key": True}
+    )
+
+
+def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = False) -> Scale:
+    """Scales for particles of volume d³ on whose cubic lattice Σ V W is exactly one.
+
+    The smoothing function is rescaled for that (by less than a percent), and not the mass, so that
+    both the mass of a body and the density that it sees are right.
+    """
+    volume = spacing**3
+    radius = support * spacing
+    value_scale = 1.0 / (volume * lattice_sums(kind, support)[0])
+    calibration = value_scale * radius**3 / kind.value_constant
+    gradient_scale = calibration * kind.gradient_constant / radius**5
+    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0, mixed)

@@ -1,0 +1,1 @@
+"""The channel store, and what is measured of it."""

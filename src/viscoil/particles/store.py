@@ -1,0 +1,263 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""The channel store: one independent array per particle property (DYVERSO, section 6).
+
+Arrays change size only at capacity steps: they grow when they are full, and shrink when less than half
+of them has been in use for a while. Particles are removed by a mask; the next sort puts the dead ones
+last and they are cut off, so that removal costs nothing of its own. Ids are stable: they survive
+sorting and removal, and are never given twice.
+
+Channels that only stress needs exist only where a material carries any: they are two thirds of a
+particle, and water has none of them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import quadrants as qd
+
+from viscoil.core.compute import Floats, Ints, Vec3s, Vec6s, scalars, vectors, view, write
+from viscoil.core.errors import ViscoilError
+
+GROWTH = 1.25  # the arrays of a step go with the channels, so that room to spare is dear
+SMALLEST_CAPACITY = 1024
+PATIENCE = 32  # sorts for which less than half must have been in use before the arrays shrink
+MOST_IDS = 2**31  # that 32 bits can tell apart
+
+
+@dataclass(frozen=True)
+class ChannelKind:
+    """What one particle holds in a channel: `width` numbers of type `dtype`."""
+
+    dtype: str  # "f32" or "i32"
+    width: int = 1  # 1, 3 or 6
+    unit: str = "1"
+
+    def allocate(self, capacity: int) -> Any:
+        if self.width > 1:
+            return vectors(self.width, capacity)
+        return scalars(qd.f32 if self.dtype == "f32" else qd.i32, capacity)
+
+
+# The channels every simulation has. Letters are those of the papers.
+STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
+    "position": ChannelKind("f32", 3, "m"),  # x
+    "velocity": ChannelKind("f32", 3, "m/s"),  # u
+    "id": ChannelKind("i32", 1),  # stable, from 0
+    "material": ChannelKind("i32", 1),  # index into the scene's materials
+    "birth": ChannelKind("f32", 1, "s"),  # simulated time of creation
+    "conformation": ChannelKind("f32", 6, "1"),  # q = (xx, yy, zz, xy, xz, yz) of Q; rest: identity
+    "dilation": ChannelKind("f32", 1, "1"),  # θ: 2/3 ln of its growth, or what pressure stands for
+    "curvature": ChannelKind("f32", 3, "1"),  # its companion for the shortest waves; rest: 0
+    "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
+    "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
+    "bend": ChannelKind("f32", 3, "Pa"),  # what the constraint of its companion transmits
+}
+
+# A channel of scenes of mixed resolution only.
+SIZE = ChannelKind("f32", 1, "1")  # s: spacing of the particle in units of simulation.spacing
+
+STRESS_CHANNELS = ("conformation", "dilation", "curvature", "stress", "bend")
+IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+REST: Mapping[str, tuple[float, ...] | float] = {"conformation": IDENTITY6, "size": 1.0}  # else 0
+
+
+@qd.kernel(fastcache=True)
+def _gather_floats(n: qd.i32, order: Ints, source: Floats, target: Floats):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_ints(n: qd.i32, order: Ints, source: Ints, target: Ints):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_vec3(n: qd.i32, order: Ints, source: Vec3s, target: Vec3s):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+@qd.kernel(fastcache=True)
+def _gather_vec6(n: qd.i32, order: Ints, source: Vec6s, target: Vec6s):
+    for i in range(n):
+        target[i] = source[order[i]]
+
+
+_GATHER = {
+    ("f32", 1): _gather_floats,
+    ("i32", 1): _gather_ints,
+    ("f32", 3): _gather_vec3,
+    ("f32", 6): _gather_vec6,
+}
+
+
+class Particles:
+    """All particles of a simulation. Elements past `count` are garbage."""
+
+    def __init__(self, capacity: int = 0, *, stress: bool = True) -> None:
+        """With room for `capacity` particles; without `stress` they lack the channels for it."""
+        self.count = 0
+        self.next_id = 0
+        self.capacity = max(capacity, 1)
+        self.kinds: dict[str, ChannelKind] = {}
+        self._arrays: dict[str, Any] = {}
+        self._spare: dict[tuple[str, int], Any] = {}
+        self._sorts_half_empty = 0
+        self._most_since = 0
+        self.alive = self._mask(self.capacity)
+        for name, kind in STANDARD_CHANNELS.items():
+            if stress or name not in STRESS_CHANNELS:
+                self.add_channel(name, kind)
+
+    @property
+    def carry_stress(self) -> bool:
+        """Whether they have the channels for it."""
+        return all(name in self.kinds for name in STRESS_CHANNELS)
+
+    def add_stress(self) -> None:
+        """Adds the channels that stress needs, at rest, unless they are there."""
+        for name in STRESS_CHANNELS:
+            if name not in self.kinds:
+                self.add_channel(name, STANDARD_CHANNELS[name])
+
+    def add_channel(self, name: str, kind: ChannelKind) -> None:
+        """Adds a channel at rest (0, but for conformations); users may add as many as they like."""
+        if name in self.kinds:
+            raise ViscoilError(f"there is already a channel named {name!r}: choose another name")
+        if (kind.dtype, kind.width) not in _GATHER:
+            raise ViscoilError(
+                f"channel {name!r}: a particle can hold 1 integer, or 1, 3 or 6 floats"
+            )
+        self.kinds[name] = kind
+        self._arrays[name] = kind.allocate(self.capacity)
+        if name in REST:
+            self[name] = REST[name]
+
+    def array(self, name: str) -> Any:
+        """The array that kernels use."""
+        if name not in self.kinds:
+            why = " (it comes with the first material that carries stress)"
+            raise ViscoilError(
+                f"there is no channel {name!r}{why if name in STRESS_CHANNELS else ''}: "
+                f"choose among {', '.join(self.kinds)}"
+            )
+        return self._arrays[name]
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """NumPy's view of a channel: writable and without a copy on the CPU."""
+        return view(self.array(name), self.count)
+
+    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
+        write(self.array(name), np.broadcast_to(np.asarray(values), self[name].shape))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.kinds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def append(self, channels: Mapping[str, npt.ArrayLike]) -> None:
+        """Adds particles with fresh ids; channels that are not given start at rest."""
+        added = len(np.asarray(channels["position"]))
+        if self.next_id + added > MOST_IDS:
+            raise ViscoilError(
+                f"{self.next_id} particles were born, and ids end at {MOST_IDS - 1}: start a new "
+                "run from the last frame, or use a larger simulation.spacing"
+            )
+        self.reserve(self.count + added)
+        ids = np.arange(self.next_id, self.next_id + added)
+        for name, kind in self.kinds.items():
+            shape = (added,) if kind.width == 1 else (added, kind.width)
+            values = channels.get(name, ids if name == "id" else REST.get(name, 0.0))
+            write(self._arrays[name], np.broadcast_to(values, shape), self.count)
+        self.count += added
+        self.next_id += added
+        self._most_since = max(self._most_since, self.count)
+
+    def save(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Copies of all arrays, and what else `load` needs to make the same particles of them."""
+        arrays = {name: np.array(self[name]) for name in self}
+        arrays["alive"] = np.array(view(self.alive, self.count))
+        kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in self.kinds.items()}
+        return arrays, {"next_id": self.next_id, "channels": kinds}
+
+    @classmethod
+    def load(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, Any]
+    ) -> "Particles":
+        """The particles that were saved; raises KeyError where something is not there."""
+        count = len(arrays["position"])
+        kept = metadata["channels"]
+        particles = cls(count, stress=all(name in kept for name in STRESS_CHANNELS))
+        for name, (dtype, width, unit) in kept.items():
+            if name not in particles:
+                particles.add_channel(name, ChannelKind(dtype, width, unit))
+        if count:
+            particles.append({name: arrays[name] for name in kept})
+            write(particles.alive, arrays["alive"])
+        particles.next_id = metadata["next_id"]
+        return particles
+
+    def reserve(self, count: int) -> None:
+        """Makes room for `count` particles, in capacity steps."""
+        if count > self.capacity:
+            self._resize(max(count, int(self.capacity * GROWTH), SMALLEST_CAPACITY))
+
+    def reorder(self, order: Any, survivors: int) -> None:
+        """Puts particle order[i] at place i and cuts off everything past `survivors`."""
+        for name, kind in self.kinds.items():
+            spare = self.spare(kind)
+            _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
+            self._spare[kind.dtype, kind.width] = self._arrays[name]
+            self._arrays[name] = spare
+        if survivors < self.count:
+            self.alive.fill(1)
+        self.count = survivors
+
+    def spare(self, kind: ChannelKind) -> Any:
+        """The array that `reorder` will write next for channels of this kind; scratch until then."""
+        spare = self._spare.get((kind.dtype, kind.width))
+        if spare is None or spare.shape[0] < self.capacity:
+            spare = self._spare[kind.dtype, kind.width] = kind.allocate(self.capacity)
+        return spare
+
+    def trim(self) -> None:
+        """Shrinks arrays of which less than half was in use at `PATIENCE` calls, one per sort, in a row.
+
+        A flow that comes and goes faster than that keeps its memory; one that does not pays for a
+        copy of its channels once in so many steps at most.
+        """
+        self._most_since = max(self._most_since, self.count)
+        if self.capacity <= SMALLEST_CAPACITY or 2 * self._most_since >= self.capacity:
+            self._sorts_half_empty = self._most_since = 0
+            return
+        self._sorts_half_empty += 1
+        if self._sorts_half_empty == PATIENCE:
+            self._resize(max(int(self._most_since * GROWTH), SMALLEST_CAPACITY))
+
+    def _resize(self, capacity: int) -> None:
+        """Moves channel by channel, so that only one of them is ever there twice."""
+        self._sorts_half_empty = self._most_since = 0
+        self._spare.clear()
+        self.capacity = capacity
+        for name, kind in self.kinds.items():
+            grown = kind.allocate(capacity)
+            write(grown, self[name])
+            self._arrays[name] = grown
+        alive = self._mask(capacity)
+        write(alive, view(self.alive, self.count))
+        self.alive = alive
+
+    @staticmethod
+    def _mask(capacity: int) -> Any:
+        mask = scalars(qd.i32, capacity)
+        mask.fill(1)
+        return mask

@@ -1,0 +1,1 @@
+"""Run folders: what lies where, who may write, and how one is read."""

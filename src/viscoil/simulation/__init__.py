@@ -1,0 +1,1 @@
+"""The loop that a user drives: starting, stepping, inflow, removal."""

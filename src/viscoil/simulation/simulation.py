@@ -1,0 +1,354 @@
+"""The loop that a user drives: frames made of steps, emitters, removal, checkpoints.
+
+In a script:
+
+    from viscoil import Scene, Simulation
+
+    simulation = Simulation(Scene.load("honey"))
+    for frame in simulation.frames():
+        print(frame.time, frame.channels["position"].mean(axis=0))
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
+from viscoil.colliders import ColliderSet
+from viscoil.core import compute, memory
+from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
+from viscoil.core.errors import DivergedError, ResumeError, ViscoilError
+from viscoil.core.timing import PhaseClock
+from viscoil.emitters.inflow import Inflow
+from viscoil.forces.fields.force_fields import ForceFields
+from viscoil.forces.heat.heat import Heat
+from viscoil.materials.table import Materials
+from viscoil.neighbors.levels import MixedNeighbors
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.diagnostics import Diagnosis, Diagnostics
+from viscoil.particles.store import Particles
+from viscoil.sampling.initial_channels import ItemChannels
+from viscoil.sampling.seeding import seed
+from viscoil.scene import Material, Scene
+from viscoil.scene.changes import changed_material
+from viscoil.simulation import memory_need
+from viscoil.simulation.removal import Removal
+from viscoil.simulation.starting import first_particles, relax
+from viscoil.simulation.stepping import capillary_limit, capillary_note, next_step, speed_limit
+from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
+from viscoil.solvers.dcpbd.solver import DCPBD, StepReport
+from viscoil.walls.boundary import Boundary
+
+# Particles of which a copy is kept to go back to; larger runs have their checkpoints.
+MOST_REMEMBERED = 500_000
+
+
+class Simulation:
+    """A scene in motion. Several may live in one process; they share the compute backend."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        arch: str = "cpu",
+        threads: int | None = None,
+        checkpoint: Path | str | None = None,
+        keep_settings: bool = True,
+    ) -> None:
+        """Starts the scene, or goes on from a checkpoint of it.
+
+        Gravity and materials may have been changed on the way: with `keep_settings` they are those
+        of the checkpoint, and else those of the scene.
+        """
+        memory_need.check(scene)
+        compute.initialize(arch, threads)
+        self.scene = scene
+        self.time = 0.0
+        """Simulated time, s."""
+        self.frame = 0
+        """Finished frames; the initial state is frame 0."""
+        self.steps = 0
+        """Steps taken since the start."""
+        self.gravity = scene.simulation.gravity
+        """m/s²; may be changed between steps."""
+        self.notes: list[str] = []
+        """What the user should know about the start of the scene."""
+        self._clock = PhaseClock()
+        self._diagnose = Diagnostics()
+        self._colliders = ColliderSet.of(scene)
+        self._material_names = list(scene.materials)
+        self._materials = Materials(list(scene.materials.values()))
+        self._neighbors = _make_neighbors(scene)
+        self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
+        self._channels = ItemChannels(scene)
+        self._inflow = Inflow(scene, self._channels)
+        self.bodies = RigidBodies(
+            self._colliders, scene.simulation.spacing, scene.simulation.report_forces
+        )
+        """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
+        self._boundary = Boundary(
+            self._colliders.arrays, self._colliders.count, self.bodies.arrays,
+            len(self.bodies.slots),
+        )  # fmt: skip
+        self._boundary.set_nozzles(self._inflow.nozzles)
+        self._fields = ForceFields(scene.fields, self._material_names)
+        self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
+        self._removal = Removal(scene)
+        self._last_step = 0.0
+        self._removed = 0  # in the last step; they are dropped by the next one
+        self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
+        """All particles; `simulation.particles["velocity"]` is a NumPy view."""
+        memory.give_back()  # what seeding took
+        self.notes += capillary_note(scene.simulation, self._capillary_step())
+        self._diagnosis = self._measure()
+        self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._remember()
+
+    # What a user calls
+
+    def frames(self) -> Iterator[Snapshot]:
+        """Simulates to the end of the scene and yields each frame, the present one first."""
+        yield self.snapshot()
+        while self.frame < self.scene.frames:
+            yield self.next_frame()
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return self.frames()
+
+    def next_frame(self) -> Snapshot:
+        """Steps to the end of the frame."""
+        frame = self.frame
+        while self.frame == frame:
+            self.step()
+        return self.snapshot()
+
+    def step(self, dt: float | None = None) -> dict[str, Any]:
+        """Advances by one time step (s; by default as the scene says) and returns its figures.
+
+        Raises DivergedError and goes back to the last finished frame if the step went wrong (above
+        half a million particles it cannot, and says so in `state_kept`). What
+        the user has changed since stays: gravity, materials, and added channels (with zeros).
+        """
+        settings = self.scene.simulation
+        if dt is None:
+            dt = next_step(
+                settings, self.time, self.frame, self._max_speed(),
+                self._fields.drive(self.time, settings.max_time_step), self.scene.spacings[0],
+                self._capillary_step(),
+            )  # fmt: skip
+        elif not 0.0 < dt < math.inf:
+            raise ViscoilError(f"a time step must be positive and finite, not {dt}")
+        self._inflow.add_to(self.particles, self.time, self._last_step)
+        self._colliders.move_to(self.time + dt, dt)
+        self.bodies.begin(self.time, dt, self.gravity)
+        report = self._solve(dt)
+        self.bodies.finish(dt)
+        self._advance_clock(dt)
+        self._check(dt)
+        if self._remove():
+            self._diagnosis = self._measure()
+        if self.time == self.frame / self.scene.simulation.fps:
+            self._remember()
+        return self._figures(dt, report)
+
+    def material(self, name: str) -> Material:
+        """The material as it is now."""
+        return self._materials.materials[self._material_index(name)]
+
+    def set_material(self, name: str, **values: float) -> None:
+        """Changes parameters of a material from the next step on, as they are called in a scene."""
+        index = self._material_index(name)
+        materials = self._materials.materials
+        materials[index] = changed_material(name, materials[index], values)
+
+    def snapshot(self) -> Snapshot:
+        """The present state in plain arrays, copied, without particles that were just removed."""
+        p, alive = self.particles, self._alive()
+        kept = slice(None) if alive.all() else alive
+        return Snapshot(
+            frame=self.frame,
+            time=self.time,
+            channels={name: np.array(p[name][kept]) for name in p},
+            materials=[
+                MaterialLook(name, material.color, material.transmission)
+                for name, material in zip(
+                    self._material_names, self._materials.materials, strict=True
+                )
+            ],
+            colliders=[
+                ColliderPose(spec, *self.bodies.pose(k, self.time), self._colliders.field(k))
+                for k, spec in enumerate(self._colliders.specs)
+            ],
+            spacing=self.scene.simulation.spacing,
+        )
+
+    @property
+    def collider_forces(self) -> list[ColliderForce]:
+        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
+        return self.bodies.forces
+
+    def save(self, path: Path | str) -> None:
+        """Writes a checkpoint from which the run goes on to the same bits."""
+        arrays, metadata = self._state()
+        save_checkpoint(path, arrays, metadata)
+
+    # How it is done
+
+    def _solve(self, dt: float) -> StepReport:
+        fields = self._fields.during(self.time, dt)
+        return self._solver.step(
+            self.particles, self._materials, self._boundary, self.gravity, dt, fields, self._heat
+        )
+
+    def _max_speed(self) -> float:
+        """Of particles and colliders, m/s."""
+        ahead = self.scene.simulation.max_time_step
+        walls = self._colliders.max_speed(self.time, ahead)
+        return max(self._diagnosis.max_speed, self.bodies.max_speed, walls)
+
+    def _advance_clock(self, dt: float) -> None:
+        self.steps += 1
+        self._last_step = dt
+        self.time += dt
+        rounding = 1e-6 * dt  # the end of a frame may be missed by this much
+        while (self.frame + 1) / self.scene.simulation.fps <= self.time + rounding:
+            self.frame += 1
+        frame_end = self.frame / self.scene.simulation.fps
+        if abs(self.time - frame_end) <= rounding:
+            self.time = frame_end
+
+    def _check(self, dt: float) -> None:
+        """Stops a simulation that went wrong, in its last good state."""
+        self._diagnosis = self._measure()
+        limit = speed_limit(self.scene.simulation, self.scene.spacings[0], dt)
+        reason = self._diagnosis.trouble(limit)
+        if reason is None and self.bodies.max_speed > limit:
+            reason = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
+        if reason is None:
+            return
+        where = f"step {self.steps}, t = {self.time:.6g} s"
+        kept = self._go_back()
+        raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
+
+    def _remember(self) -> None:
+        """Keeps the present state to go back to, unless that would take too much memory."""
+        self._good = None  # before the copy, so that there are never two
+        if self.particles.count <= MOST_REMEMBERED:
+            self._good = self._state()
+
+    def _go_back(self) -> bool:
+        """To the last finished frame, with the channels that were added since; whether it could."""
+        if self._good is None:
+            return False
+        kinds = self.particles.kinds
+        self._load_state(*self._good)
+        for name, kind in kinds.items():
+            if name not in self.particles:
+                self.particles.add_channel(name, kind)
+        self._diagnosis = self._measure()
+        return True
+
+    def _capillary_step(self) -> float:
+        """The longest step that surface tension and adhesion allow, s."""
+        return capillary_limit(self._materials.materials, self.scene.simulation.spacing)
+
+    def _alive(self) -> npt.NDArray[np.bool_]:
+        """Which particles were not removed after the last step."""
+        return np.asarray(compute.view(self.particles.alive, self.particles.count) != 0)
+
+    def _measure(self) -> Diagnosis:
+        table = self._materials.table
+        return self._diagnose(self.particles, self._solver.scale.volume, table.density)
+
+    def _figures(self, dt: float, report: StepReport) -> dict[str, Any]:
+        diagnosis = self._diagnosis
+        forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
+        return {
+            "step": self.steps,
+            "time": self.time,
+            "dt": dt,
+            "particles": self.particles.count - self._removed,
+            "velocity_iterations": report.velocity.iterations,
+            "position_iterations": report.position.iterations,
+            "density_error_mean": report.density.mean,
+            "density_error_max": report.density.largest,
+            "outran_neighbors": report.density.outran,
+            "conformation_residual": report.velocity.residual,
+            "kinetic_energy": diagnosis.kinetic_energy,
+            "linear_momentum": list(diagnosis.linear_momentum),
+            "angular_momentum": list(diagnosis.angular_momentum),
+            "max_speed": diagnosis.max_speed,
+            **(forces if self.bodies.slots else {}),
+            "milliseconds": self._clock.take(),
+        }
+
+    def _remove(self) -> bool:
+        """Marks what has to go, and says if anything had; the next sort drops it."""
+        self._removed = self._removal(self.particles, self.time, self._last_step)
+        return self._removed > 0
+
+    def _material_index(self, name: str) -> int:
+        if name not in self._material_names:
+            known = ", ".join(self._material_names)
+            raise ViscoilError(f"there is no material {name!r} in this scene; it has {known}")
+        return self._material_names.index(name)
+
+    def _start(self) -> Particles:
+        start = seed(self.scene, self._colliders)
+        self.notes += start.notes
+        particles = first_particles(self.scene, start, self._channels)
+        if any(fluid.relax for fluid in self.scene.fluids):
+            walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
+            walls.set_nozzles(self._inflow.nozzles)
+            spacing = self.scene.simulation.spacing
+            relax(particles, self._solver, self._materials.materials, walls, spacing)
+        return particles
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        arrays, metadata = self.particles.save()
+        arrays["bodies"] = self.bodies.save()
+        metadata |= {
+            "time": self.time,
+            "frame": self.frame,
+            "steps": self.steps,
+            "last_step": self._last_step,
+            "layers": list(self._inflow.layers),
+            "gravity": [float(g) for g in self.gravity],
+            "materials": [material.minimal() for material in self._materials.materials],
+        }
+        return arrays, metadata
+
+    def _load_state(self, arrays: dict[str, Any], metadata: dict[str, Any]) -> Particles:
+        particles = Particles.load(arrays, metadata)
+        self.time, self.frame = metadata["time"], metadata["frame"]
+        self.steps, self._last_step = metadata["steps"], metadata["last_step"]
+        self._inflow.layers = list(metadata["layers"])
+        self._colliders.move_to(self.time, self._last_step)
+        self.bodies.load(arrays["bodies"])
+        self.particles = particles
+        return particles
+
+    def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
+        saved = load_checkpoint(path)
+        try:
+            if keep_settings:
+                x, y, z = saved.metadata["gravity"]
+                self.gravity = (x, y, z)
+                self._materials = Materials(
+                    [Material.model_validate(table) for table in saved.metadata["materials"]]
+                )
+            return self._load_state(saved.arrays, saved.metadata)
+        except (KeyError, ValueError) as error:
+            raise ResumeError(f"{path} lacks {error}: it was written by another version") from error
+
+
+def _make_neighbors(scene: Scene) -> Neighbors:
+    periodic = scene.simulation.periodic
+    if not scene.mixed:
+        return Neighbors(periodic)
+    return MixedNeighbors([d / scene.simulation.spacing for d in scene.spacings], periodic)

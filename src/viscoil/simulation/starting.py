@@ -1,0 +1,56 @@
+"""How a simulation starts: its first particles, and how they are spread out where they are crowded."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from viscoil.materials.table import Materials
+from viscoil.particles.store import SIZE, Particles
+from viscoil.sampling.initial_channels import ItemChannels
+from viscoil.sampling.seeding import Seeding
+from viscoil.scene import Material, Scene
+from viscoil.simulation import memory_need
+from viscoil.solvers.dcpbd.solver import DCPBD
+from viscoil.walls.boundary import Boundary
+
+# Rounds in which a fluid that starts too dense is spread out.
+RELAXING_STEPS = 30
+
+
+def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Particles:
+    """The particles that a scene starts with, with every channel that it asks for."""
+    particles = Particles(len(start.position), stress=memory_need.needs_stress(scene))
+    channels.add_to(particles)
+    if scene.mixed:
+        particles.add_channel("size", SIZE)
+    if len(start.position):
+        particles.append(
+            {
+                "position": start.position,
+                "velocity": start.velocity,
+                "material": start.material,
+                **channels.of_fluids(start.fluid),
+                "size": start.size,
+            }
+        )
+    return particles
+
+
+def relax(
+    particles: Particles,
+    solver: DCPBD,
+    materials: Sequence[Material],
+    walls: Boundary,
+    spacing: float,
+) -> None:
+    """Moves particles apart where they start too dense: pressure alone, and no motion is kept."""
+    velocity = np.array(particles["velocity"])  # by id, for ids still count up
+    inviscid = Materials([Material(density=m.density, viscosity=0.0) for m in materials])
+    # so long that a particle may move where it has to, and no wall moves meanwhile
+    dt = 0.1 * math.sqrt(spacing)
+    for _ in range(RELAXING_STEPS):
+        particles["velocity"] = 0.0
+        solver.step(particles, inviscid, walls, (0.0, 0.0, 0.0), dt)
+    particles["velocity"] = velocity[particles["id"]]
+    particles["pressure"] = 0.0

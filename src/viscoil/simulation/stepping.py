@@ -1,0 +1,82 @@
+"""How long the next step is: fixed or by the speed of the flow, and never past the end of a frame."""
+
+import math
+from collections.abc import Iterable
+
+from viscoil.constraints.capillary import capillary_step
+from viscoil.forces.drive import Drive
+from viscoil.scene import Material, SimulationSettings
+
+ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
+# Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
+# for `cfl` spacings, how many times that.
+FASTEST = 50.0
+FASTEST_ADAPTIVE = 12.0
+
+
+def next_step(
+    settings: SimulationSettings,
+    time: float,
+    frame: int,
+    max_speed: float,
+    drive: Drive | None = None,
+    spacing: float | None = None,
+    capillary: float = math.inf,
+) -> float:
+    """Δt in s: an equal share of what is left of the frame, no longer than asked for.
+
+    `spacing` (m) is that of the smallest particles, if not the one of the settings; `capillary` is
+    the longest step that surface tension allows an adaptive step, s.
+    """
+    left = (frame + 1) / settings.fps - time
+    adaptive = min(adaptive_step(settings, max_speed, drive, spacing), capillary)
+    longest = settings.time_step or adaptive
+    return left / max(1, math.ceil(left / longest - ROUNDING))
+
+
+def adaptive_step(
+    settings: SimulationSettings,
+    max_speed: float,
+    drive: Drive | None = None,
+    spacing: float | None = None,
+) -> float:
+    """The step in which nothing moves farther than `cfl` spacings, gravity and fields included.
+
+    A wind accelerates by no more than its drag, and to no more than its own speed: whichever
+    allows for the longer step.
+    """
+    drive = drive or Drive()
+    reach = settings.cfl * (spacing or settings.spacing)
+    g = math.hypot(*settings.gravity) + drive.acceleration
+    pushed = _step_over(reach, max_speed, g + drive.drag)
+    carried = _step_over(reach, max(max_speed, drive.wind), g)
+    return min(max(pushed, carried, settings.min_time_step), settings.max_time_step)
+
+
+def speed_limit(settings: SimulationSettings, spacing: float, dt: float) -> float:
+    """What moves faster (m/s) in a step of `dt` (s) has gone wrong; `spacing` as in `next_step`."""
+    reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
+    return max(reach * spacing / dt, 1e-3)
+
+
+def capillary_limit(materials: Iterable[Material], spacing: float) -> float:
+    """The longest step that surface tension and adhesion of all materials allow, s."""
+    return min(
+        capillary_step(m.density, spacing, max(m.surface_tension, m.adhesion)) for m in materials
+    )
+
+
+def capillary_note(settings: SimulationSettings, longest: float) -> list[str]:
+    """A sentence if a fixed step is longer than capillary waves allow (s)."""
+    step = settings.time_step
+    if step is None or step <= longest:
+        return []
+    return [
+        f"simulation.time_step ({step:g} s) is longer than capillary waves allow "
+        f"({longest:.3g} s): the surface may break up; leave it out or make it shorter"
+    ]
+
+
+def _step_over(reach: float, speed: float, acceleration: float) -> float:
+    """u Δt + a Δt² = reach, solved without cancellation."""
+    return 2.0 * reach / max(speed + math.sqrt(speed**2 + 4.0 * acceleration * reach), 1e-30)

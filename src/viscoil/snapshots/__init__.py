@@ -1,0 +1,1 @@
+"""A frame as plain arrays, how its materials look, and its solids as triangles."""

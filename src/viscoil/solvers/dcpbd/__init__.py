@@ -1,0 +1,1 @@
+"""Doubly constrained position-based dynamics (Barreiro et al. 2017)."""

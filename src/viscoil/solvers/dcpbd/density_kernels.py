@@ -1,0 +1,284 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Loops over particles for the density constraint (position-based fluids).
+
+The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i p_i ∇γ_i, and a change of
+pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
+"""
+
+import enum
+
+import quadrants as qd
+
+from viscoil.constraints.density import projected_pressure
+from viscoil.core.compute import Doubles, Floats, on_cpu, vec3
+from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
+from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.resolution import (
+    pair_size,
+    pressure_ratio,
+    size_of,
+    slope_share,
+    spacing_of,
+    support_of,
+    value_share,
+    volume_of,
+)
+from viscoil.neighbors.scale import Scale
+from viscoil.neighbors.smoothing import slope_over_q, value
+from viscoil.solvers.dcpbd.relaxation import sum_terms
+from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
+from viscoil.walls.coupling import body_stiffness, press
+from viscoil.walls.walls import Contacts, Walls, is_driven, wall_density
+
+
+class Tally(enum.IntEnum):
+    """Places in the numbers that tell how a position projection goes; cached kernels hold them."""
+
+    MEAN_ERROR = 0  # of the compression max(C, 0)
+    LARGEST_ERROR = 1
+    UNBALANCED = 2  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
+    NESTEROV = 3
+    MOMENTUM = 4
+    RESIDUAL = 5  # r·z of the conformation constraint
+    OUTRAN = 6  # particles that moved farther against a neighbour than the pair list allows for
+
+
+@qd.func
+def recall_pressure(fluid: Fluid, contacts: Contacts, unknowns: Unknowns, i: qd.i32):
+    """Δp ← p ← a good half of the last step's, as a first guess.
+
+    Firm particles, and those that a nozzle drives, start from none. With two thirds, water at rest
+    does not come to rest.
+    """
+    kept = 0.55 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    if is_driven(fluid.wall[i], contacts):
+        kept = 0.0
+    unknowns.pressure[i] = kept
+    unknowns.projected_pressure[i] = kept
+    unknowns.pressure_change[i] = kept
+
+
+@qd.func
+def prepare_stiffness(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    coupled: qd.template(),
+    least: qd.f32,
+    margin: qd.f32,
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    wall_table: Floats,
+    unknowns: Unknowns,
+    sums: Doubles,
+    progress: Doubles,
+):
+    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
+
+    The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
+    What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
+    about 0.4. Counts how many particles move so much against a neighbour that another one, beyond the
+    margin of the pair list, may have come within reach unseen.
+    """
+    for i in range(n):
+        xi = fluid.position[i]
+        yi = unknowns.trial[i]
+        total = vec3(0.0)
+        squares = 0.0
+        approach = 0.0
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            before = separation(periodic, fluid.period, xi, fluid.position[j])
+            size = pair_size(scale, fluid, i, j)
+            approach = qd.max(approach, (before.norm() - x.norm()) / size)
+            slope = slope_over_q(kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, fluid, i, j)
+            arm = scale.volume * scale.gradient_scale * slope * x
+            total += arm
+            squares += arm.dot(arm) * fluid.inverse_mass[j]
+        if fluid.wall[i] >= 0:
+            behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
+            total += vec3(behind[0], behind[1], behind[2])
+        stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
+        size = size_of(scale, fluid, i)
+        stiffness = qd.max(stiffness, least / (size * size) * fluid.inverse_mass[i])
+        volume = volume_of(scale, fluid, i)
+        unknowns.stiffness[i] = scale.dt * scale.dt * volume * stiffness / 0.35
+        if qd.static(coupled):
+            if fluid.wall[i] >= 0:
+                more = body_stiffness(yi, support_of(scale, fluid, i), walls, wall_table)
+                added = scale.dt * scale.dt * volume * more
+                unknowns.stiffness[i] = unknowns.stiffness[i] + added
+        unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
+    sum_terms(n, unknowns, sums)
+    total_blocks(n, sums, progress, Tally.OUTRAN)
+
+
+@qd.func
+def change_pressure(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    contacts: Contacts,
+    wall_table: Floats,
+    unknowns: Unknowns,
+    progress: Doubles,
+):
+    """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
+
+    In `tally`: the compression, the error of complementarity (C where it may grow or press)
+    and the product that tells whether momentum has carried too far.
+    """
+    for i in range(n):
+        momentum = qd.cast(progress[Tally.MOMENTUM], qd.f32)
+        yi = unknowns.trial[i]
+        kernel_sum = value(kind, 0.0)
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            size = pair_size(scale, fluid, i, j)
+            w = value(kind, x.norm() / (size * scale.support))
+            kernel_sum += value_share(scale, fluid, i, j) * w
+        compression = scale.volume * scale.value_scale * kernel_sum - 1.0
+        if fluid.wall[i] >= 0:
+            compression += wall_density(yi, support_of(scale, fluid, i), walls, wall_table)[3]
+        unknowns.compression[i] = compression
+        stiffness = unknowns.stiffness[i]
+        applied = unknowns.pressure[i]
+        before = unknowns.projected_pressure[i]
+        projected = projected_pressure(applied, compression, stiffness)
+        carried = projected + momentum * (projected - before)
+        unbalanced = qd.abs(projected - applied) * stiffness
+        overshoot = (applied - projected) * (projected - before) * stiffness
+        if is_driven(fluid.wall[i], contacts):
+            # what a nozzle presses together is not for the solver to undo
+            projected = 0.0
+            carried = 0.0
+            unbalanced = 0.0
+            overshoot = 0.0
+            compression = 0.0
+        unknowns.projected_pressure[i] = projected
+        unknowns.pressure_change[i] = carried - applied
+        unknowns.pressure[i] = carried
+        unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
+
+
+@qd.func
+def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
+    """Sums up what `change_pressure` left, and weighs the momentum of the next step.
+
+    Nesterov's weights start again when they carried too far (O'Donoghue and Candès 2015).
+    """
+    qd.loop_config(serialize=qd.static(on_cpu()))
+    for b in range(blocks(n)):
+        total = qd.f64(0.0)
+        largest = 0.0
+        unbalanced = qd.f64(0.0)
+        overshoot = qd.f64(0.0)
+        for i in range(block_begin(b), block_end(b, n)):
+            terms = unknowns.tally[i]
+            total += terms[0]
+            largest = qd.max(largest, terms[0])
+            unbalanced += terms[1]
+            overshoot += terms[2]
+        sums[4 * b] = total
+        sums[4 * b + 1] = largest
+        sums[4 * b + 2] = unbalanced
+        sums[4 * b + 3] = overshoot
+    qd.loop_config(serialize=True)
+    for _ in range(1):
+        total = qd.f64(0.0)
+        largest = qd.f64(0.0)
+        unbalanced = qd.f64(0.0)
+        overshoot = qd.f64(0.0)
+        for b in range(blocks(n)):
+            total += sums[4 * b]
+            largest = qd.max(largest, sums[4 * b + 1])
+            unbalanced += sums[4 * b + 2]
+            overshoot += sums[4 * b + 3]
+        progress[Tally.MEAN_ERROR] = total / n
+        progress[Tally.LARGEST_ERROR] = largest
+        progress[Tally.UNBALANCED] = unbalanced / n
+        before = progress[Tally.NESTEROV]
+        if overshoot > 0.0:
+            before = qd.f64(1.0)
+        after = 0.5 * (1.0 + qd.sqrt(1.0 + 4.0 * before * before))
+        progress[Tally.NESTEROV] = after
+        progress[Tally.MOMENTUM] = (before - 1.0) / after
+
+
+@qd.func
+def apply_pressure_change(
+    n: qd.i32,
+    kind: qd.template(),
+    periodic: qd.template(),
+    shifting: qd.template(),
+    coupled: qd.template(),
+    scale: Scale,
+    fluid: Fluid,
+    walls: Walls,
+    contacts: Contacts,
+    wall_table: Floats,
+    unknowns: Unknowns,
+):
+    """change ← Δt² f/m of the pressures Δp.
+
+    A firm material keeps its volume in the velocity projection; to it, density is a matter of how
+    evenly the particles lie. Between two firm particles the push is therefore a shift, which moves
+    them and not the fluid: no velocity, no strain. If it were a force, stress would resist it, the
+    two would wind each other up, and a viscous cube swells by a tenth within two seconds.
+    """
+    for i in range(n):
+        yi = unknowns.trial[i]
+        own = unknowns.pressure_change[i]
+        push = vec3(0.0)
+        shift = vec3(0.0)
+        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
+            j = fluid.pairs.neighbor[k]
+            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
+            size = pair_size(scale, fluid, i, j)
+            slope = slope_over_q(kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, fluid, i, j)
+            other = pressure_ratio(scale, fluid, i, j) * unknowns.pressure_change[j]
+            step = (own + other) * slope * x
+            push -= step
+            if qd.static(shifting):
+                shift -= fluid.firmness[j] * step
+        unit = scale.volume * scale.gradient_scale
+        push *= unit
+        shift *= unit
+        if fluid.wall[i] >= 0:
+            step = vec3(0.0)
+            if qd.static(coupled):
+                motion = 1.0
+                if qd.static(shifting):
+                    motion = 1.0 - fluid.firmness[i]
+                step = press(yi, own, motion, scale, fluid, i, walls, contacts, wall_table)
+            else:
+                behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
+                step = own * vec3(behind[0], behind[1], behind[2])
+            push -= step
+            shift -= step
+        factor = scale.dt * scale.dt * volume_of(scale, fluid, i) * fluid.inverse_mass[i]
+        unknowns.change[i] = factor * push
+        if qd.static(shifting):
+            shifted = factor * fluid.firmness[i] * shift
+            unknowns.shift[i] = unknowns.shift[i] + shifted
+
+
+@qd.func
+def trusted(y: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """y, but within a spacing of where the velocity projection sent the particle.
+
+    Farther than that its neighbours at x⁰ say nothing about it, and a particle whose neighbourhood
+    makes no sense is not flung away.
+    """
+    predicted = fluid.position[i] + scale.dt * unknowns.velocity[i]
+    offset = y - predicted
+    reach = spacing_of(scale, fluid, i)
+    return predicted + offset * qd.min(1.0, reach / qd.max(offset.norm(), 1e-30))

@@ -1,0 +1,181 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""What holds or drives particles, which of them it concerns, and what freedom it leaves them."""
+
+import dataclasses
+import enum
+from collections.abc import Sequence
+
+import numpy as np
+import quadrants as qd
+
+from viscoil.bodies.arrays import BodyArrays
+from viscoil.colliders.arrays import ColliderArrays, distance_and_normal
+from viscoil.constraints.density import wall_share
+from viscoil.core.compute import Floats, Ints, Vec3s, Vec4s, scalars, vec3, vec4, vectors, write
+from viscoil.emitters.nozzles import EmitterFrame
+
+
+class Mode(enum.IntEnum):
+    """What a contact leaves of a particle's freedom; cached kernels hold the values."""
+
+    FREE = 0
+    SLIDING = 1
+    FIXED = 2
+
+
+@dataclasses.dataclass
+class Nozzles:
+    """Zones in which particles move as an emitter says; one entry per emitter."""
+
+    origin: Vec3s  # m
+    direction: Vec3s
+    width_axis: Vec3s
+    height_axis: Vec3s
+    half_width: Floats  # m
+    half_height: Floats  # m
+    is_disc: Ints
+    run_in: Floats  # m
+    speed: Floats  # m/s
+
+
+@dataclasses.dataclass
+class Walls:
+    """All that holds or drives particles."""
+
+    colliders: ColliderArrays
+    count: qd.i32  # of colliders
+    nozzles: Nozzles
+    nozzle_count: qd.i32
+    bodies: BodyArrays  # of the colliders that are tracked
+    body_count: qd.i32
+
+
+@dataclasses.dataclass
+class Contacts:
+    """The particles near walls or in nozzles; one entry each, or one for each slot of a body."""
+
+    count: qd.i32
+    particle: Ints
+    mode: Ints  # a Mode
+    nozzle: Ints  # index of the nozzle that drives it, -1 if none
+    normal: Vec3s  # of the wall it slides on
+    push: Floats  # m: how far walls have pushed it out in this step
+    shielded: Ints  # 1: other particles lie between it and the wall
+    height: Floats  # m: distance to the nearest wall at the start of the step
+    spacing: Floats  # d of the particle, m
+    holder: Ints  # slot of the body that takes away its freedom; -1: none that is tracked
+    start: Vec4s  # (slots) normal and distance (m) of the body, both at the start of the step
+    impulse: Vec3s  # (slots) what the body gave to the particle since bodies last moved, see users
+    friction: Floats  # factor of its material on the walls' friction
+
+
+@qd.func
+def free_part(contact: qd.i32, contacts: Contacts, v: vec3) -> vec3:
+    """What remains of a velocity change for a particle with this contact (-1: none)."""
+    free = v
+    if contact >= 0:
+        mode = contacts.mode[contact]
+        if mode == Mode.FIXED:
+            free = vec3(0.0)
+        elif mode == Mode.SLIDING:
+            n = contacts.normal[contact]
+            free = v - n.dot(v) * n
+    return free
+
+
+@qd.func
+def is_driven(contact: qd.i32, contacts: Contacts) -> bool:
+    """Whether a nozzle prescribes the motion of the particle with this contact (-1: none)."""
+    driven = False
+    if contact >= 0:
+        driven = contacts.nozzle[contact] >= 0
+    return driven
+
+
+@qd.func
+def nozzle_of(walls: Walls, margin: qd.f32, x: vec3) -> qd.i32:
+    """The nozzle in whose run-in zone x lies, or -1."""
+    found = -1
+    for e in range(walls.nozzle_count):
+        r = x - walls.nozzles.origin[e]
+        along = r.dot(walls.nozzles.direction[e])
+        u = qd.abs(r.dot(walls.nozzles.width_axis[e]))
+        v = qd.abs(r.dot(walls.nozzles.height_axis[e]))
+        inside = (
+            u < walls.nozzles.half_width[e] + margin and v < walls.nozzles.half_height[e] + margin
+        )
+        if walls.nozzles.is_disc[e] == 1:
+            radius = walls.nozzles.half_width[e] + margin
+            inside = u * u + v * v < radius * radius
+        if inside and along < 0.0 and along > -walls.nozzles.run_in[e] - 2.0 * margin:
+            found = e
+    return found
+
+
+@qd.func
+def is_known(at: vec4):
+    """Whether a distance is one: beyond the band of a mesh it is only a bound, without a normal."""
+    return at[0] * at[0] + at[1] * at[1] + at[2] * at[2] > 0.5
+
+
+@qd.func
+def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
+    """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
+    outside = 1.0
+    gradient = vec3(0.0)
+    for k in range(walls.count):
+        at = distance_and_normal(walls.colliders, k, y)
+        share = wall_share(at[3], support, table)
+        if share[0] > 0.0 and is_known(at):
+            left = qd.max(1.0 - share[0], 0.05)
+            outside *= left
+            gradient += share[1] / left * vec3(at[0], at[1], at[2])
+    gradient *= outside
+    return vec4(gradient[0], gradient[1], gradient[2], 1.0 - outside)
+
+
+@qd.func
+def note_impulse(c: qd.i32, slot: qd.i32, walls: Walls, contacts: Contacts, impulse: vec3):
+    """Adds what the body in a slot (-1: none is tracked) gave to the particle with contact c."""
+    if slot >= 0:
+        place = c * walls.body_count + slot
+        contacts.impulse[place] = contacts.impulse[place] + impulse
+
+
+def make_contacts(count: int, bodies: int) -> Contacts:
+    """For none so far, and up to `count`."""
+    return Contacts(
+        count=0,
+        particle=scalars(qd.i32, count),
+        mode=scalars(qd.i32, count),
+        nozzle=scalars(qd.i32, count),
+        normal=vectors(3, count),
+        push=scalars(qd.f32, count),
+        shielded=scalars(qd.i32, count),
+        height=scalars(qd.f32, count),
+        spacing=scalars(qd.f32, count),
+        holder=scalars(qd.i32, count if bodies else 1),
+        start=vectors(4, count * bodies),
+        impulse=vectors(3, count * bodies),
+        friction=scalars(qd.f32, count),
+    )
+
+
+def make_nozzles(frames: Sequence[EmitterFrame]) -> Nozzles:
+    count = len(frames)
+    nozzles = Nozzles(
+        origin=vectors(3, count),
+        direction=vectors(3, count),
+        width_axis=vectors(3, count),
+        height_axis=vectors(3, count),
+        half_width=scalars(qd.f32, count),
+        half_height=scalars(qd.f32, count),
+        is_disc=scalars(qd.i32, count),
+        run_in=scalars(qd.f32, count),
+        speed=scalars(qd.f32, count),
+    )
+    for name in ("origin", "direction", "width_axis", "height_axis", "is_disc", "run_in", "speed"):
+        write(getattr(nozzles, name), np.array([getattr(frame, name) for frame in frames]))
+    write(nozzles.half_width, np.array([frame.half_size[0] for frame in frames]))
+    write(nozzles.half_height, np.array([frame.half_size[1] for frame in frames]))
+    return nozzles
