@@ -6,7 +6,7 @@ from measure import Body, Timing, lattice, note, report, timed
 from viscoil.core import compute
 from viscoil.core.compute import write
 from viscoil.scene import Material
-from viscoil.solvers.dcpbd.projections import MARGIN
+from viscoil.solvers.dcpbd.position_projection import MARGIN
 
 SIDE, SPACING, DT = 46, 0.02, 1 / 240
 ITERATIONS = 10  # between two starts from the same state
@@ -56,11 +56,11 @@ def position_iterations(body: Body) -> Timing:
     def restart() -> None:
         write(c.unknowns.velocity, velocity)
         write(c.unknowns.stress, np.zeros((c.n, 6)))
-        project.begin(c, conform=True)
+        project.begin(c)
 
     def iterate() -> None:
-        project.iterate(c, conform=True)
-        assert project._progress.iterations == ITERATIONS
+        project.iterate(c)
+        assert project._loop.iterations == ITERATIONS
 
     return timed(iterate, REPETITIONS, before=restart)
 

@@ -13,13 +13,15 @@ import numpy as np
 from viscoil.colliders import ColliderSet
 from viscoil.core import compute
 from viscoil.core.timing import PhaseClock
+from viscoil.forces.registry import bare_forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import Particles
-from viscoil.scene import Collider, Material, SolverSettings
-from viscoil.solvers.dcpbd.projections import StepContext
+from viscoil.scene import Collider, DcpbdSettings, Material
+from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.solver import DCPBD
-from viscoil.walls.boundary import Boundary
+from viscoil.solvers.protocol import State
+from viscoil.walls.contact_walls import ContactWalls
 
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "build/bench/figures.jsonl"
@@ -80,15 +82,21 @@ class Body:
         self.particles = Particles(len(position))
         self.particles.append({"position": position})
         self.neighbors = Neighbors()
-        self.solver = DCPBD(SolverSettings(**solver), spacing, self.neighbors, PhaseClock())
-        self.materials = Materials([material])
-        walls = ColliderSet(colliders)
-        self.boundary = Boundary(walls.arrays, walls.count)
+        settings = DcpbdSettings(**solver)
+        self.solver = DCPBD(settings, spacing, self.neighbors, PhaseClock())
+        around = ColliderSet(colliders)
+        walls = ContactWalls(
+            around.arrays, around.count, self.solver.smoothing, settings.support
+        )  # fmt: skip
+        self.state = State(
+            self.particles, Materials([material]), walls, bare_forces(spacing, settings)
+        )
 
     def step(self, dt: float, gravity: tuple[float, float, float] = (0.0, -9.81, 0.0)) -> Any:
         """One step; what it reports."""
-        return self.solver.step(self.particles, self.materials, self.boundary, gravity, dt)
+        self.state.gravity = gravity
+        return self.solver.step(self.state, dt)
 
     def context(self) -> StepContext:
         """What the projections of the last step were given."""
-        return self.solver._context(self.particles, self.materials, self.boundary)
+        return self.solver._context(self.solver.view(self.state, self.solver.scale.dt))

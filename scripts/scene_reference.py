@@ -48,7 +48,7 @@ def _table(schema: Mapping[str, Any], key: str) -> str:
     for name in _models(node):
         model = schema["$defs"][name]
         if len(_models(node)) > 1:
-            tag = node["items"]["discriminator"]["propertyName"]
+            tag = node.get("items", node)["discriminator"]["propertyName"]
             value = model["properties"][tag]["const"]
             lines += [f'### `{tag} = "{value}"`', "", _first(model["description"]), ""]
         lines += _rows(model)

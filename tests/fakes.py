@@ -13,10 +13,18 @@ import numpy as np
 import viscoil
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
 from viscoil.core.errors import DivergedError
+from viscoil.core.figures import Figure
 from viscoil.scene import Scene
 from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 STEPS_PER_FRAME = 3
+FIGURES = (
+    Figure(
+        "density_error_mean", "mean", panel="density-error", axis="compression, relative",
+        logarithmic=True, progress="density error {:.1e}",
+    ),
+    Figure("density_error_max", "largest", panel="density-error"),
+)  # fmt: skip
 # For commands in other folders: a relative path to the source would not lead there.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(viscoil.__file__).parents[1])}
 
@@ -31,6 +39,7 @@ class FakeSimulation:
         self.position: Array = np.zeros((5, 3), dtype=np.float32)
         self.plan = plan
         self.notes: list[str] = plan.get("notes", [])
+        self.figures = FIGURES
         if checkpoint is not None:
             saved = load_checkpoint(checkpoint)
             self.steps, self.position = saved.metadata["steps"], saved.arrays["position"]

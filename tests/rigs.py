@@ -1,6 +1,6 @@
 """Small bodies of particles and one solver around them, for tests of single phases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from viscoil.colliders import ColliderSet
 from viscoil.core.compute import view, write
 from viscoil.core.timing import PhaseClock
+from viscoil.forces.registry import bare_forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import SIZE, Particles
-from viscoil.scene import Collider, Material, PlaneCollider, SolverSettings
-from viscoil.solvers.dcpbd.projections import StepContext
+from viscoil.scene import Collider, DcpbdSettings, Material, PlaneCollider
+from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.solver import DCPBD
-from viscoil.walls.boundary import Boundary
+from viscoil.solvers.protocol import State
+from viscoil.walls.contact_walls import ContactWalls
 
 Float = NDArray[np.float64]
 
@@ -62,17 +64,35 @@ class Rig:
             self.neighbors = MixedNeighbors(np.unique(np.float32(size)).tolist(), periodic)
         sizes = 1.0 if size is None else size
         self.particles.append({"position": position, "velocity": velocity, "size": sizes})
-        self.solver = DCPBD(SolverSettings(**solver), SPACING, self.neighbors, PhaseClock())
+        settings = DcpbdSettings(**solver)
+        self.solver = DCPBD(settings, SPACING, self.neighbors, PhaseClock())
+        self.particles.require(self.solver.channels([material]))
         self.materials = Materials([material])
-        walls = ColliderSet(colliders)
-        self.boundary = Boundary(walls.arrays, walls.count)
+        self.forces = bare_forces(SPACING, settings)
+        self.surround(ColliderSet(colliders))
+
+    def surround(self, colliders: ColliderSet, *bodies: Any) -> None:
+        """Walls around the colliders; `bodies` are arrays of those that are tracked, and a count."""
+        self.walls = ContactWalls(
+            colliders.arrays, colliders.count, self.solver.smoothing, self.solver.settings.support,
+            *bodies,
+        )  # fmt: skip
+
+    @property
+    def state(self) -> State:
+        """What the solver is given."""
+        return State(self.particles, self.materials, self.walls, self.forces)
+
+    def step(self, dt: float) -> Mapping[str, float]:
+        """One step without gravity; its figures."""
+        return self.solver.step(self.state, dt)
 
     def prepare(self, dt: float) -> StepContext:
         """The step as it is before its projections; u* is the velocity as it is."""
-        self.solver.scale.dt = dt
         self.materials.update(dt)
-        self.neighbors.update(self.particles, 1.05 * self.solver.scale.support)
-        c = self.solver._context(self.particles, self.materials, self.boundary)
+        self.particles.require(self.solver.channels(self.materials.materials))
+        self.solver.find_neighbors(self.state, 0.05)
+        c = self.solver._context(self.solver.view(self.state, dt))
         self.solver._prepare(c)
         write(c.unknowns.trial, self.particles["velocity"])
         return c
@@ -144,7 +164,7 @@ def assemble(rig: Rig, c: StepContext) -> Discretisation:
             place = np.zeros((6, 3))
             place[component, axis] = 1.0 if a == b else np.sqrt(2.0)
             rows = rows + sp.kron(derivative[along], place)
-    dt = float(c.scale.dt)
+    dt = float(c.view.scale.dt)
     return Discretisation(sp.csr_matrix(dt * rows), SPACING**3, rig.mass, dt)
 
 
@@ -158,7 +178,7 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
     np.add.at(total, i, g[:, None] * x)
     lean = np.einsum("nab,nb->na", k, total)
     tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * k.any(axis=(1, 2))[i]
-    dt = float(c.scale.dt)
+    dt = float(c.view.scale.dt)
     rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
     return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)
 
@@ -167,9 +187,9 @@ def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
     """i, j, g_ij/V and x_ij of all pairs, and K of all particles, in double precision."""
     start, j = rig.neighbors.as_numpy(c.n)
     i = np.repeat(np.arange(c.n), np.diff(start))
-    x = numbers(c.fluid.position, c.n)
-    k = tensors(numbers(c.fluid.correction, c.n))
-    return i, j, numbers(c.fluid.weight, len(j)) / SPACING**3, x[i] - x[j], k
+    x = numbers(c.view.near.position, c.n)
+    k = tensors(numbers(c.stencil.correction, c.n))
+    return i, j, numbers(c.stencil.weight, len(j)) / SPACING**3, x[i] - x[j], k
 
 
 def _differences(i: Any, j: Any, factor: Float, n: int) -> sp.csr_matrix:

@@ -154,7 +154,7 @@ CASES = {
     "unknown choice": (
         "[[fluids]]",
         '[solver]\nmethod = "dcpdb"\n[[fluids]]',
-        'my.toml:10: solver.method ("dcpdb") is no known choice: did you mean "dcpbd"?',
+        'my.toml:10: solver.method ("dcpdb") is no known solver: did you mean "dcpbd"?',
     ),
     "fractional count": (
         "[[fluids]]",

@@ -22,9 +22,8 @@ from viscoil.scene import (
     SphereCollider,
 )
 from viscoil.scene.writer import to_toml
-from viscoil.walls import coupling
-from viscoil.walls.boundary import Boundary
-from viscoil.walls.walls import Mode
+from viscoil.walls import body_velocities
+from viscoil.walls.arrays import Mode
 
 pytestmark = pytest.mark.usefixtures("compute")
 
@@ -159,17 +158,17 @@ def _momenta(b: RigidBodies) -> Any:
 
 
 def test_bodies_and_what_they_hold_share_their_momentum_as_a_dense_solve_says() -> None:
-    """`hold` eliminates; here Lagrange's multipliers of P (u − V − ω × r) = 0 are solved for."""
+    """`move_together` eliminates; here Lagrange's multipliers of P (u − V − ω × r) = 0 are solved for."""
     spec = BoxCollider(center=(0, 0, 0), size=(0.2, 0.1, 0.3), dynamic=True, mass=0.3)
     colliders = ColliderSet([spec])
     b = RigidBodies(colliders, SPACING)
     x = lattice((9, 3, 9), center=(0.05, 0.09, 0.0))
     rig = Rig(x, colliders=())
-    rig.boundary = Boundary(colliders.arrays, 1, b.arrays, 1)
+    rig.surround(colliders, b.arrays, 1)
     b.begin(0.0, DT, (0.0, 0.0, 0.0))
     c = rig.prepare(DT)
     rng = np.random.default_rng(1)
-    contacts, count = c.boundary.contacts, c.boundary.count
+    contacts, count = c.view.walls.arrays.contacts, c.view.walls.count
     held = np.array(view(contacts.particle, count))
     modes = rng.choice([Mode.FREE, Mode.SLIDING, Mode.FIXED], count)
     n = rng.normal(size=(count, 3))
@@ -182,9 +181,9 @@ def test_bodies_and_what_they_hold_share_their_momentum_as_a_dense_solve_says() 
     write(c.unknowns.velocity, u)
     given = rng.normal(size=(count, 3)) * rig.mass
     write(contacts.impulse, given)
-    coupling.hold(DT, True, c.boundary.walls, contacts, c.fluid, c.unknowns.velocity)
+    body_velocities.move_together(DT, True, c.view.near, c.view.walls.arrays, c.unknowns.velocity)
 
-    place = numbers(c.fluid.position, c.n)[held]
+    place = numbers(c.view.near.position, c.n)[held]
     properties = b.states[0].properties
     system = np.zeros((6, 6))
     system[:3, :3] = properties.mass * np.eye(3)

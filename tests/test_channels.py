@@ -8,13 +8,15 @@ import pytest
 
 from viscoil.core.errors import SceneError
 from viscoil.outputs.frames import OF_THE_FRAME, read_frame
-from viscoil.particles.store import STANDARD_CHANNELS
+from viscoil.particles.store import BASE_CHANNELS
 from viscoil.preview import Camera, render
 from viscoil.running.outputs import create_outputs
 from viscoil.runs.folder import RunFolder
 from viscoil.scene import Scene
-from viscoil.scene.channels import _NOT_CHANNELS, STANDARD
+from viscoil.scene.channels import _NOT_CHANNELS, BASE
+from viscoil.scene.solvers import settings_models
 from viscoil.simulation.simulation import Simulation
+from viscoil.solvers.registry import find_solver
 
 TEXT = """\
 [simulation]
@@ -45,9 +47,11 @@ channels = ["position", "color", "temperature", "flow", "stress"]
 """
 
 
-def test_the_scene_knows_all_standard_channels() -> None:
-    """It may not import the particles, which need the compute backend."""
-    assert tuple(STANDARD_CHANNELS) == STANDARD
+def test_the_scene_knows_all_channels_of_particles_and_solvers() -> None:
+    """It may not import them, because they need the compute backend."""
+    assert tuple(BASE_CHANNELS) == BASE
+    for method, model in settings_models().items():
+        assert set(find_solver(method).channels([], model.CHANNELS)) == set(model.CHANNELS)
 
 
 def test_channels_exist_only_if_used() -> None:

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from rigs import FLOOR, SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.constraints.density import WALL_TABLE, wall_table
-from viscoil.core.compute import Floats, view, write
+from viscoil.core.compute import view, write
+from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.lattice import lattice_sums, smoothing_value
 from viscoil.neighbors.scale import Scale, make_scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.solvers.dcpbd.density_kernels import apply_pressure_change
-from viscoil.solvers.dcpbd.projections import StepContext, _lattice_stiffness
-from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
-from viscoil.walls.walls import Contacts, Walls
+from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.dcpbd.density import apply_pressure_change
+from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
+from viscoil.walls.arrays import WallArrays
 
 Float = NDArray[np.float64]
 JACOBI_LENGTH = 0.35
@@ -32,37 +34,31 @@ def measure(rig: Rig, c: StepContext) -> tuple[Float, Float]:
     """C and S of all particles where they are: a projection that stops before its first iteration."""
     c.unknowns.compression.fill(np.nan)
     c.unknowns.stiffness.fill(np.nan)
-    write(c.unknowns.trial, view(c.fluid.position, c.n))
-    rig.solver._project_positions(c, conform=False)
+    write(c.unknowns.trial, view(c.view.near.position, c.n))
+    rig.solver._project_positions(c)
     return numbers(c.unknowns.compression, c.n), numbers(c.unknowns.stiffness, c.n)
 
 
 @qd.kernel
 def _apply_pressure_change(
     n: qd.i32,
-    kind: qd.template(),
     scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    contacts: Contacts,
-    wall_table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
     unknowns: Unknowns,
 ):
-    apply_pressure_change(
-        n, kind, False, False, False, scale, fluid, walls, contacts, wall_table, unknowns
-    )
+    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
 
 
 def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
     """How far these pressures move the particles from where they are."""
-    write(c.unknowns.trial, view(c.fluid.position, c.n))
+    write(c.unknowns.trial, view(c.view.near.position, c.n))
     write(c.unknowns.pressure_change, pressure)
     c.unknowns.change.fill(np.nan)
-    projection = rig.solver._project_positions
     _apply_pressure_change(
-        c.n, projection.kind, c.scale, c.fluid, c.boundary.walls, c.boundary.contacts,
-        projection._wall_table, c.unknowns,
-    )  # fmt: skip
+        c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
+    )
     return numbers(c.unknowns.change, c.n)
 
 
@@ -104,7 +100,7 @@ def test_a_lattice_has_its_rest_density(kind: Smoothing, support: float) -> None
     m = 9
     rig = body(lattice((m, m, m)), kind, support=support)
     c = rig.prepare(DT)
-    inner = np.abs(numbers(c.fluid.position, c.n)).max(axis=1) < (0.5 * (m - 1) - 2.6) * SPACING
+    inner = np.abs(numbers(c.view.near.position, c.n)).max(axis=1) < (0.5 * (m - 1) - 2.6) * SPACING
     assert inner.sum() >= 27
     np.testing.assert_allclose(measure(rig, c)[0][inner], 0.0, atol=1e-5)
 
@@ -120,7 +116,7 @@ def test_a_lattice_half_a_spacing_from_a_wall(kind: Smoothing) -> None:
     block = lattice((m, 6, m), center=(0.0, 3.0 * SPACING, 0.0))
     rig = body(block, kind, floor=True)
     c = rig.prepare(DT)
-    x = numbers(c.fluid.position, c.n)
+    x = numbers(c.view.near.position, c.n)
     inner = (np.abs(x[:, [0, 2]]).max(axis=1) < 2.5 * SPACING) & (x[:, 1] < 3.0 * SPACING)
     found = measure(rig, c)[0][inner]
     layer = np.round(x[inner, 1] / SPACING - 0.5).astype(int)
@@ -157,7 +153,7 @@ def test_pressure_pushes_against_the_gradient_of_the_constraint(
     block = jitter(lattice((4, 4, 4), center=(0.0, 2.0 * SPACING, 0.0)), 0.15, seed=3)
     rig = body(block, kind, floor)
     c = rig.prepare(DT)
-    y = numbers(c.fluid.position, c.n)
+    y = numbers(c.view.near.position, c.n)
     pressure = np.random.default_rng(0).uniform(0.0, 1.0, c.n).astype(np.float32)
     force = displacements(rig, c, pressure) * rig.mass / DT**2
 
@@ -187,10 +183,11 @@ def test_stiffness_is_the_answer_to_pressure(kind: Smoothing, floor: bool) -> No
     block = jitter(lattice((4, 4, 4), center=(0.0, 2.2 * SPACING, 0.0)), 0.15, seed=5)
     rig = body(block, kind, floor)
     c = rig.prepare(DT)
-    y = numbers(c.fluid.position, c.n)
+    y = numbers(c.view.near.position, c.n)
     _, stiffness = measure(rig, c)
     stiffness = JACOBI_LENGTH * stiffness
-    lowest = DT**2 * SPACING**3 * rig.solver._project_positions._least_stiffness / rig.mass
+    least = LEAST_STIFFNESS * lattice_stiffness(kind, 2.0, c.view.scale)
+    lowest = DT**2 * SPACING**3 * least / rig.mass
     for i in [*range(0, c.n, 7), int(np.argmin(y[:, 1]))]:
         direction = displacements(rig, c, np.eye(c.n)[i])
         h = 1e-6 * SPACING / np.abs(direction).max()
@@ -206,11 +203,11 @@ def test_the_stiffness_floor_is_a_tenth_of_a_lattice(kind: Smoothing) -> None:
     rig = body(lattice((7, 7, 7)), kind)
     c = rig.prepare(DT)
     _, stiffness = measure(rig, c)
-    middle = int(np.argmin(np.abs(numbers(c.fluid.position, c.n)).max(axis=1)))
-    share = _lattice_stiffness(kind, 2.0, c.scale)
+    middle = int(np.argmin(np.abs(numbers(c.view.near.position, c.n)).max(axis=1)))
+    share = lattice_stiffness(kind, 2.0, c.view.scale)
     expected = DT**2 * SPACING**3 / rig.mass * share / JACOBI_LENGTH
     assert stiffness[middle] == pytest.approx(expected, rel=1e-4)
-    assert rig.solver._project_positions._least_stiffness == pytest.approx(0.1 * share)
+    assert LEAST_STIFFNESS == 0.1
 
 
 def test_coincident_particles_are_finite(compute: None) -> None:
@@ -218,6 +215,6 @@ def test_coincident_particles_are_finite(compute: None) -> None:
     points = np.concatenate([lattice((3, 3, 3)), np.zeros((2, 3))])
     rig = Rig(points)
     for _ in range(3):
-        report = rig.solver.step(rig.particles, rig.materials, rig.boundary, (0.0, 0.0, 0.0), DT)
+        report = rig.step(DT)
     assert np.isfinite(rig.particles["position"]).all()
-    assert np.isfinite(report.density.largest)
+    assert np.isfinite(report["density_error_max"])

@@ -20,11 +20,12 @@ from rigs import (
 )
 
 from viscoil.core.compute import Mat3s, Vec3s, matrices, vectors, write
+from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Stencil
+from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.operators import differences, gradient
-from viscoil.solvers.dcpbd.projections import StepContext
-from viscoil.solvers.dcpbd.velocity_kernels import load_direction, velocities_under_stress
-from viscoil.solvers.dcpbd.workspace import Fluid
+from viscoil.solvers.dcpbd.velocity_system import let_direction_act, velocities_under_stress
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
@@ -35,16 +36,18 @@ pytestmark = pytest.mark.usefixtures("compute")
 
 @qd.kernel(fastcache=True)
 def gradients(
-    n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, field: Vec3s, out: Mat3s
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, field: Vec3s, out: Mat3s
 ):
     for i in range(n):
-        out[i] = gradient(periodic, scale, fluid, field, i)
+        out[i] = gradient(scale, near, stencil, field, i)
 
 
 @qd.kernel(fastcache=True)
-def bends(n: qd.i32, periodic: qd.template(), scale: Scale, fluid: Fluid, field: Vec3s, out: Vec3s):
+def bends(
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, field: Vec3s, out: Vec3s
+):
     for i in range(n):
-        _rate, bend = differences(periodic, scale, fluid, field, i)
+        _rate, bend = differences(scale, near, stencil, field, i)
         out[i] = bend
 
 
@@ -55,8 +58,8 @@ class Body:
         self.rig = rig
         self.c: StepContext = rig.prepare(DT)
         self.n = self.c.n
-        self.position = numbers(self.c.fluid.position, self.n)
-        self.correction = numbers(self.c.fluid.correction, self.n)
+        self.position = numbers(self.c.view.near.position, self.n)
+        self.correction = numbers(self.c.stencil.correction, self.n)
         self.kept = self.correction.any(axis=1)  # has a gradient
         self.assembled: Discretisation = assemble(rig, self.c)
         self.assembled_bends: Discretisation = assemble_bends(rig, self.c)
@@ -65,7 +68,7 @@ class Body:
         array, out = vectors(3, self.n), matrices(self.n)
         write(array, field)
         out.fill(np.nan)
-        gradients(self.n, self.c.periodic, self.c.scale, self.c.fluid, array, out)
+        gradients(self.n, self.c.view.scale, self.c.view.near, self.c.stencil, array, out)
         return numbers(out, self.n)
 
     def bend(self, field: Float) -> Float:
@@ -73,7 +76,7 @@ class Body:
         array, out = vectors(3, self.n), vectors(3, self.n)
         write(array, field)
         out.fill(np.nan)
-        bends(self.n, self.c.periodic, self.c.scale, self.c.fluid, array, out)
+        bends(self.n, self.c.view.scale, self.c.view.near, self.c.stencil, array, out)
         return np.asarray(numbers(out, self.n) * self.kept[:, None])
 
     def force(self, stress: Float | None = None, bend: Float | None = None) -> Float:
@@ -86,8 +89,8 @@ class Body:
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
         c.unknowns.pull.fill(np.nan)
-        load_direction(c.n, c.scale, c.fluid, c.unknowns)
-        velocities_under_stress(c.n, c.periodic, c.scale, c.fluid, c.unknowns)
+        let_direction_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+        velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
         return np.asarray(numbers(c.unknowns.velocity, c.n) * self.rig.mass / DT)
 
     def operator(self, stress: Float) -> Float:
@@ -237,7 +240,7 @@ def test_the_diagonal_is_that_of_the_matrix(bodies: dict[str, Body], kind: str) 
     """D_i is the mean of the six diagonal entries of particle i; a sum of squares, so 30 ε."""
     body = bodies[kind]
     expected = body.assembled.operator().diagonal().reshape(-1, 6).mean(axis=1)
-    measured = numbers(body.c.fluid.diagonal, body.n)
+    measured = numbers(body.c.stencil.diagonal, body.n)
     np.testing.assert_allclose(measured, expected, rtol=60.0 * EPS, atol=1e-30)
 
 
@@ -251,7 +254,7 @@ def test_periodic_body_has_no_surface(compute: None) -> None:
     length = m * SPACING
     rig = Rig(lattice((m, m, m), center=[0.5 * length] * 3), periodic=(length,) * 3)
     body = Body(rig)
-    diagonal = numbers(body.c.fluid.diagonal, body.n)
+    diagonal = numbers(body.c.stencil.diagonal, body.n)
     np.testing.assert_allclose(diagonal, diagonal[0], rtol=1e-4)
     k = 2.0 * np.pi / length
     field = np.zeros((body.n, 3))
@@ -290,7 +293,7 @@ def test_linear_fields_do_not_bend(bodies: dict[str, Body], kind: str) -> None:
     g = np.random.default_rng(1).normal(size=(3, 3))
     measured = np.abs(body.bend(body.position @ g.T + [1.0, -2.0, 0.5])).max(axis=1)
     assert (measured[body.kept] <= 10.0 * 140.0 * EPS * condition(body)).all()
-    lean = np.linalg.norm(numbers(body.c.fluid.lean, body.n), axis=1)
+    lean = np.linalg.norm(numbers(body.c.stencil.asymmetry, body.n), axis=1)
     assert SPACING * lean.max() > 0.1  # lopsided, so that something had to be taken away
 
 
@@ -353,7 +356,7 @@ def test_the_bend_diagonal_is_that_of_the_matrix(bodies: dict[str, Body], kind: 
     """All three entries of a particle are the same; sums of squares of 1 + s·x."""
     body = bodies[kind]
     expected = body.assembled_bends.operator().diagonal().reshape(-1, 3)[body.kept]
-    measured = numbers(body.c.fluid.bend_diagonal, body.n)[body.kept]
+    measured = numbers(body.c.stencil.bend_diagonal, body.n)[body.kept]
     rtol = 60.0 * EPS * condition(body).max()
     np.testing.assert_allclose(expected, np.repeat(measured[:, None], 3, axis=1), rtol=rtol)
 

@@ -12,6 +12,7 @@ from scipy.special import erf
 from viscoil.colliders import ColliderSet
 from viscoil.core.compute import Floats, scalars, view, write
 from viscoil.core.errors import SceneError
+from viscoil.forces.exposure import Exposure
 from viscoil.forces.heat import laws
 from viscoil.forces.heat.heat import Heat
 from viscoil.materials.table import Materials
@@ -49,12 +50,13 @@ class HeatRig(Rig):
             }
         )
         self.materials = Materials(list(scene.materials.values()))
-        self.heat = Heat(scene, ColliderSet(scene.colliders))
+        exposure = Exposure(self.solver.smoothing, self.solver.settings.support)
+        self.heat = Heat(scene, ColliderSet(scene.colliders), exposure)
 
     def flow(self, dt: float, steps: int = 1) -> None:
         c = self.prepare(dt)
         for _ in range(steps):
-            self.heat.flow(c, self.particles)
+            self.heat.act(c.view, c.unknowns.velocity)
 
     @property
     def temperature(self) -> np.ndarray:
@@ -156,7 +158,7 @@ def test_unlike_materials_share_the_flux() -> None:
         t = rig.temperature
         t[x < -8 * SPACING], t[x > 8 * SPACING] = 400.0, 300.0
         rig.particles["temperature"] = t
-        rig.heat.flow(c, rig.particles)
+        rig.heat.act(c.view, c.unknowns.velocity)
     good = (x > -7 * SPACING) & (x < -2 * SPACING)
     bad = (x > 2 * SPACING) & (x < 7 * SPACING)
     slopes = [np.polyfit(x[part], rig.temperature[part], 1)[0] for part in (good, bad)]

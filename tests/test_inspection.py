@@ -17,7 +17,7 @@ from run_rigs import TEXT
 from test_outputs_video import COLORS, decode, draw
 
 from viscoil.cli import main
-from viscoil.inspection.curves import QUANTITIES, chosen, read_curves
+from viscoil.inspection.curves import QUANTITIES, chosen, quantities_of, read_curves
 from viscoil.inspection.drawing import MOST_POINTS, reduced
 from viscoil.inspection.film import missing_numbers
 from viscoil.inspection.text import ranges
@@ -250,7 +250,7 @@ def write_stats(folder: Path, count: int = 40) -> None:
 class TestPlot:
     def test_curves_are_those_of_the_statistics(self, folder: Path) -> None:
         write_stats(folder)
-        (curves,) = read_curves([folder], list(QUANTITIES))
+        (curves,) = read_curves([folder], quantities_of([folder]))
         assert len(curves.time) == 40 and curves.time[-1] == 0.4
         assert curves.values["energy"]["energy"][3] == 0.5
         assert list(curves.values["momentum"]) == ["magnitude", "x", "y", "z"]
@@ -264,7 +264,7 @@ class TestPlot:
             json.dumps({"step": i, "time": i, "milliseconds": p}) for i, p in enumerate(phases)
         ]
         (folder / "stats.jsonl").write_text("\n".join(lines) + "\n")
-        (curves,) = read_curves([folder], ["cost"])
+        (curves,) = read_curves([folder], {"cost": QUANTITIES["cost"]})
         cost, nan = curves.values["cost"], np.nan
         np.testing.assert_array_equal(cost["a"], [0.001, nan, 0.002, nan])
         np.testing.assert_array_equal(cost["b"], [nan, nan, 0.004, 0.005])
@@ -274,7 +274,7 @@ class TestPlot:
         """16 numbers of 8 bytes a step, 1.3 MB, and room to grow; as dictionaries it would be 20."""
         write_stats(folder, 10_000)
         tracemalloc.start()
-        (curves,) = read_curves([folder], list(QUANTITIES))
+        (curves,) = read_curves([folder], quantities_of([folder]))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(curves.time) == 10_000
@@ -283,7 +283,7 @@ class TestPlot:
     def test_a_picture_of_everything(self, folder: Path, capsys: Capture) -> None:
         write_stats(folder)
         said = told(capsys, "plot", folder)
-        assert said.startswith(f"{folder}/plot.png: energy, momentum, density-error, step-size, ")
+        assert said.startswith(f"{folder}/plot.png: energy, momentum, step-size, ")
         assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
 
     def test_runs_are_told_apart(self, folder: Path, capsys: Capture) -> None:
@@ -338,8 +338,8 @@ def svg_comments(path: Path) -> list[ElementTree.Element]:
 
 
 def test_quantities_are_chosen_once() -> None:
-    assert chosen(" cost, energy,cost") == ["cost", "energy"]
-    assert chosen(None) == list(QUANTITIES)
+    assert list(chosen(" cost, energy,cost", QUANTITIES)) == ["cost", "energy"]
+    assert chosen(None, QUANTITIES) == QUANTITIES
 
 
 def test_long_curves_keep_their_peaks() -> None:

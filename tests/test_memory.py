@@ -11,6 +11,7 @@ from viscoil.particles.store import GROWTH
 from viscoil.sampling import amounts
 from viscoil.scene import Scene
 from viscoil.simulation import memory_need
+from viscoil.solvers.dcpbd import solver
 
 D = 0.01
 SHAPES: list[tuple[dict[str, Any], float]] = [
@@ -101,12 +102,12 @@ def test_the_estimate_goes_with_the_kind_of_scene() -> None:
     body = {**HONEY, **box, "material": "still"}
     still = {"simulation": simulation, "materials": water, "fluids": [body]}
     thick = scene((box,))
-    assert memory_need.bytes_per_particle(thick) == memory_need.BYTES_UNDER_STRESS
+    assert memory_need.bytes_per_particle(thick) == solver.BYTES_UNDER_STRESS
     plain = memory_need.bytes_per_particle(Scene.model_validate(still))
-    assert plain == memory_need.BYTES_WITHOUT_STRESS < 0.6 * memory_need.BYTES_UNDER_STRESS
+    assert plain == solver.BYTES_WITHOUT_STRESS < 0.6 * solver.BYTES_UNDER_STRESS
     written = [{"type": "frames", "channels": ("conformation",)}]
     full = Scene.model_validate({**still, "outputs": written})
-    assert memory_need.bytes_per_particle(full) == memory_need.BYTES_UNDER_STRESS
+    assert memory_need.bytes_per_particle(full) == solver.BYTES_UNDER_STRESS
     fed = {**still, "emitters": [{**NOZZLE, "material": "still", "speed": 1.0}]}
     room = memory_need.bytes_per_particle(Scene.model_validate(fed)) / plain
     assert room == memory_need.ROOM_TO_GROW == GROWTH

@@ -17,8 +17,9 @@ from viscoil.neighbors.lattice import smoothing_value
 from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.outputs.frames import FramesOutput, read_frame
-from viscoil.solvers.dcpbd import velocity_kernels
-from viscoil.solvers.dcpbd.projections import VelocityProjection
+from viscoil.solvers.dcpbd import velocity_system
+from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
+from viscoil.solvers.dcpbd.velocity_projection import VelocityProjection
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
@@ -53,7 +54,7 @@ def test_a_lattice_of_any_size_has_its_rest_density(size: float) -> None:
     rig = still(lattice((7, 7, 7), size * SPACING), np.full(343, size))
     c = rig.prepare(DT)
     compression, _ = measure(rig, c)
-    middle = np.abs(numbers(c.fluid.position, c.n)).max(axis=1) < 1.5 * size * SPACING
+    middle = np.abs(numbers(c.view.near.position, c.n)).max(axis=1) < 1.5 * size * SPACING
     assert middle.sum() == 27
     np.testing.assert_allclose(compression[middle], 0.0, atol=1e-5)
 
@@ -69,7 +70,7 @@ def test_lattices_that_touch_have_their_rest_density(ratio: int, bar: float) -> 
     rig = still(points, sizes)
     c = rig.prepare(DT)
     compression, _ = measure(rig, c)
-    x, s = numbers(c.fluid.position, c.n), numbers(c.fluid.size, c.n)
+    x, s = numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n)
     inner = np.abs(x[:, [0, 2]]).max(axis=1) < 1.1 * ratio * SPACING
     inner &= (x[:, 1] < 2.0 * SPACING) & (x[:, 1] > -2.0 * ratio * SPACING)
     assert set(s[inner].tolist()) == {1.0, float(ratio)}
@@ -92,7 +93,7 @@ def test_density_is_what_brute_force_says() -> None:
     rig = still(*shaken())
     c = rig.prepare(DT)
     compression, _ = measure(rig, c)
-    expected = exact_compression(numbers(c.fluid.position, c.n), numbers(c.fluid.size, c.n))
+    expected = exact_compression(numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n))
     np.testing.assert_allclose(compression, expected, atol=1e-5)
 
 
@@ -100,7 +101,7 @@ def test_pressure_pushes_against_the_gradient_of_the_constraint() -> None:
     """f = −∂/∂y Σ V p C with V = s³ d³, by central differences; tolerances as for one size."""
     rig = still(*shaken(3))
     c = rig.prepare(DT)
-    y, s = numbers(c.fluid.position, c.n), numbers(c.fluid.size, c.n)
+    y, s = numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n)
     pressure = np.random.default_rng(0).uniform(0.0, 1.0, c.n).astype(np.float32)
     force = displacements(rig, c, pressure) * (rig.mass * s**3 / DT**2)[:, None]
     h = 1e-6 * SPACING
@@ -118,9 +119,10 @@ def test_stiffness_is_the_answer_to_pressure() -> None:
     """S_i = −dC_i/dp_i, as for one size; the floor falls with the square of the size."""
     rig = still(*shaken(5))
     c = rig.prepare(DT)
-    y, s = numbers(c.fluid.position, c.n), numbers(c.fluid.size, c.n)
+    y, s = numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n)
     stiffness = 0.35 * measure(rig, c)[1]
-    least = rig.solver._project_positions._least_stiffness
+    full = lattice_stiffness(rig.solver.smoothing, 2.0, c.view.scale)
+    least = LEAST_STIFFNESS * full
     for i in range(0, c.n, 5):
         direction = displacements(rig, c, np.eye(c.n)[i])
         h = 1e-6 * SPACING / np.abs(direction).max()
@@ -141,7 +143,7 @@ def test_velocities_are_projected_without_force_or_torque() -> None:
     found = VelocityProjection(rig.solver.settings)(c)
     change = numbers(c.unknowns.velocity, c.n) - before
     assert found.residual < 0.05
-    x, m = numbers(c.fluid.position, c.n), numbers(c.fluid.size, c.n)[:, None] ** 3
+    x, m = numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n)[:, None] ** 3
     np.testing.assert_allclose((m * change).sum(axis=0) / m.sum(), 0.0, atol=1e-6)
     torque = np.cross(x, m * change).sum(axis=0) / m.sum()
     np.testing.assert_allclose(torque, 0.0, atol=1e-5 * 4.0 * SPACING)
@@ -161,15 +163,15 @@ def test_virtual_work() -> None:
     stress, flow = rng.normal(0.0, 1.0, (c.n, 6)), rng.normal(0.0, 1.0, (c.n, 3))
     write(c.unknowns.stress, stress)
     c.unknowns.bend.fill(0.0)
-    velocity_kernels.load_stress(c.n, c.scale, c.fluid, c.unknowns)
+    velocity_system.let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
     c.unknowns.trial.fill(0.0)
-    velocity_kernels.velocities_under_stress(c.n, False, c.scale, c.fluid, c.unknowns)
-    s = numbers(c.fluid.size, c.n)
+    velocity_system.velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+    s = numbers(c.view.near.size, c.n)
     force = numbers(c.unknowns.velocity, c.n) * (rig.mass * s**3)[:, None] / DT
-    x, k = numbers(c.fluid.position, c.n), tensors(numbers(c.fluid.correction, c.n))
+    x, k = numbers(c.view.near.position, c.n), tensors(numbers(c.stencil.correction, c.n))
     start, j = rig.neighbors.as_numpy(c.n)
     i = np.repeat(np.arange(c.n), np.diff(start))
-    g = numbers(c.fluid.weight, len(j))
+    g = numbers(c.stencil.weight, len(j))
     arm = np.einsum("pab,pb->pa", k[i], x[i] - x[j])
     rates = np.zeros((c.n, 3, 3))  # V_i L_i
     np.add.at(rates, i, g[:, None, None] * (flow[j] - flow[i])[:, :, None] * arm[:, None, :])

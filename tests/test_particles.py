@@ -12,15 +12,15 @@ from viscoil.core.compute import view
 from viscoil.core.errors import ViscoilError
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import (
+    BASE_CHANNELS,
     GROWTH,
     MOST_IDS,
     PATIENCE,
     SMALLEST_CAPACITY,
-    STANDARD_CHANNELS,
-    STRESS_CHANNELS,
     ChannelKind,
     Particles,
 )
+from viscoil.solvers.dcpbd.arrays import STRESS
 
 FEW = settings(max_examples=12, deadline=None)
 
@@ -58,7 +58,7 @@ def update(particles: Particles) -> None:
 
 
 def test_fresh_particles_are_at_rest() -> None:
-    particles = Particles()
+    particles = Particles(channels=STRESS)
     particles.append({"position": np.zeros((3, 3)), "material": 2, "velocity": [1.0, 2.0, 3.0]})
     assert particles["id"].tolist() == [0, 1, 2]
     assert particles["material"].tolist() == [2, 2, 2]
@@ -67,7 +67,7 @@ def test_fresh_particles_are_at_rest() -> None:
     for name in ("stress", "bend", "birth"):
         assert not particles[name].any()
     assert len(particles) == 3
-    assert set(particles) == set(STANDARD_CHANNELS)
+    assert set(particles) == {*BASE_CHANNELS, *STRESS}
 
 
 def test_capacity_grows_in_steps() -> None:
@@ -210,19 +210,15 @@ def test_ids_end_with_a_sentence_instead_of_a_second_round() -> None:
     assert particles.count == 3
 
 
-def test_channels_of_stress_come_at_rest() -> None:
-    particles = Particles(stress=False)
+def test_channels_of_a_solver_come_at_rest() -> None:
+    particles = Particles()
     particles.append({"position": np.zeros((3, 3))})
-    assert set(particles) == set(STANDARD_CHANNELS) - set(STRESS_CHANNELS)
-    assert not particles.carry_stress
-    with pytest.raises(ViscoilError, match=r"no channel 'stress'.*material that carries stress"):
-        particles["stress"]
+    assert set(particles) == set(BASE_CHANNELS)
     with pytest.raises(ViscoilError, match="no channel 'heat': choose among position"):
         particles["heat"] = 1.0
-    particles.add_stress()
-    assert particles.carry_stress
+    particles.require(STRESS)
     assert particles["conformation"].tolist() == [[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]] * 3
     assert not particles["stress"].any()
     particles["dilation"] = 2.0
-    particles.add_stress()
+    particles.require(STRESS)
     assert particles["dilation"].tolist() == [2.0] * 3

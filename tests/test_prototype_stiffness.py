@@ -5,8 +5,9 @@ import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.scene import Material
-from viscoil.solvers.dcpbd.density_kernels import Tally
-from viscoil.solvers.dcpbd.projections import MARGIN, StepContext
+from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.dcpbd.density import Tally
+from viscoil.solvers.dcpbd.position_projection import MARGIN
 
 WATER = Material(density=1000.0, viscosity=0.0)
 HEAVY = Material(density=4000.0, viscosity=0.0)
@@ -24,7 +25,7 @@ def begun(
 ) -> tuple[Rig, StepContext]:
     rig = Rig(position, velocity, material, stiffness=stiffness, **solver)
     c = rig.prepare(DT)
-    rig.solver._project_positions.begin(c, conform=False)
+    rig.solver._project_positions.begin(c)
     return rig, c
 
 
@@ -67,7 +68,7 @@ def test_it_converges_as_the_exact_one_does() -> None:
     used = {}
     for stiffness in ("exact", "prototype"):
         rig = Rig(points, 0.0, WATER, stiffness=stiffness, max_position_iterations=200)
-        convergence, error = rig.solver._project_positions(rig.prepare(DT), False)
+        convergence, error = rig.solver._project_positions(rig.prepare(DT))
         assert error.unbalanced < rig.solver.settings.density_tolerance
         used[stiffness] = convergence.iterations
     assert used["exact"] / 3 <= used["prototype"] <= 3 * used["exact"]
@@ -85,7 +86,7 @@ def test_who_outran_the_pair_list_is_still_seen(speed: float, outrunning: bool) 
     counts = []
     for stiffness in ("exact", "prototype"):
         rig, _ = begun(stiffness, points, velocity)
-        counts.append(rig.solver._project_positions._progress.number(Tally.OUTRAN))
+        counts.append(rig.solver._project_positions._loop.number(Tally.OUTRAN))
     exact, sampled = counts
     assert sampled <= exact
     assert (sampled > 0) == outrunning == (exact > 0)

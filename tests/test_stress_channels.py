@@ -14,11 +14,17 @@ from viscoil.core import memory
 from viscoil.core.checkpoint import load_checkpoint
 from viscoil.core.compute import view
 from viscoil.core.errors import DivergedError
-from viscoil.materials.table import coefficients
-from viscoil.particles.store import IDENTITY6, STRESS_CHANNELS
+from viscoil.materials.registry import coefficients
 from viscoil.scene import Material, Scene
 from viscoil.simulation.simulation import Simulation
-from viscoil.solvers.dcpbd.workspace import IDLE_WITHOUT_STRESS, Fluid, Unknowns
+from viscoil.solvers.dcpbd.arrays import (
+    IDLE_WITHOUT_STRESS,
+    STRESS,
+    Memory,
+    Stencil,
+    Unknowns,
+    carry_stress,
+)
 
 D = 0.02
 WATER = {"density": 1000.0, "viscosity": 0.0}
@@ -51,7 +57,7 @@ def splash(**tables: Any) -> Scene:
 
 def bits(simulation: Simulation) -> dict[str, bytes]:
     p = simulation.particles
-    return {name: p[name].tobytes() for name in p if name not in STRESS_CHANNELS}
+    return {name: p[name].tobytes() for name in p if name not in STRESS}
 
 
 def run(simulation: Simulation, steps: int) -> Simulation:
@@ -69,21 +75,21 @@ def per_particle(simulation: Simulation) -> float:
 def test_water_lacks_them_and_moves_to_the_same_bits() -> None:
     """As with the channels, which a scene gets that writes them; creation and removal included."""
     lean, full = Simulation(splash()), Simulation(splash(outputs=WITH_CHANNELS))
-    assert not lean.particles.carry_stress
-    assert full.particles.carry_stress
+    assert not carry_stress(lean.particles)
+    assert carry_stress(full.particles)
     run(lean, 60)
     run(full, 60)
     assert lean.particles.next_id > 1000
     assert lean.particles.count < lean.particles.next_id
     assert bits(lean) == bits(full)
-    assert (full.particles["conformation"] == np.array(IDENTITY6)).all()
+    assert (full.particles["conformation"] == np.array(STRESS["conformation"].rest)).all()
 
 
 def test_no_kernel_touches_the_idle_arrays() -> None:
     simulation = run(Simulation(splash()), 3)
-    workspace = simulation._solver._workspace
+    workspace = simulation._solver._context.workspace
     found = set()
-    for kind in (Fluid, Unknowns):
+    for kind in (Stencil, Memory, Unknowns):
         for field in dataclasses.fields(kind):
             if field.name in IDLE_WITHOUT_STRESS:
                 array = getattr(workspace._views[kind], field.name)
@@ -110,7 +116,7 @@ def test_switching_on_at_run_time() -> None:
         run(simulation, 4)
         simulation.set_material("liquid", viscosity=5.0)
         run(simulation, 4)
-    assert late.particles.carry_stress
+    assert carry_stress(late.particles)
     for name in early.particles:
         assert early.particles[name].tobytes() == late.particles[name].tobytes(), name
     assert np.ptp(late.particles["conformation"][:, 3]) > 0.0 or late.particles["stress"].any()
@@ -123,16 +129,16 @@ def test_resuming(tmp_path: Path, switch: bool) -> None:
     if switch:
         first.set_material("liquid", viscosity=5.0)
     first.save(tmp_path / "a.npz")
-    assert not set(load_checkpoint(tmp_path / "a.npz").arrays) & set(STRESS_CHANNELS)
+    assert not set(load_checkpoint(tmp_path / "a.npz").arrays) & set(STRESS)
     second = Simulation(splash(), checkpoint=tmp_path / "a.npz")
-    assert not second.particles.carry_stress
+    assert not carry_stress(second.particles)
     run(first, 4)
     run(second, 4)
-    assert first.particles.carry_stress == second.particles.carry_stress == switch
+    assert carry_stress(first.particles) == carry_stress(second.particles) == switch
     assert bits(first) == bits(second)
     first.save(tmp_path / "b.npz")
     third = Simulation(splash(), checkpoint=tmp_path / "b.npz")
-    assert third.particles.carry_stress == switch
+    assert carry_stress(third.particles) == switch
 
 
 def test_going_back_keeps_channels_that_came_since() -> None:
@@ -144,8 +150,8 @@ def test_going_back_keeps_channels_that_came_since() -> None:
     with pytest.raises(DivergedError):
         simulation.step()
     assert simulation.frame == 0
-    assert simulation.particles.carry_stress
-    assert (simulation.particles["conformation"] == np.array(IDENTITY6)).all()
+    assert carry_stress(simulation.particles)
+    assert (simulation.particles["conformation"] == np.array(STRESS["conformation"].rest)).all()
     run(simulation, 2)
 
 

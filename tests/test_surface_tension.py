@@ -32,11 +32,9 @@ def forces(rig: Rig) -> np.ndarray:
     """Of surface tension and adhesion on particles at rest, N, in the present order."""
     c = rig.prepare(DT)
     rig.particles["velocity"] = 0.0
-    write(c.unknowns.trial, np.zeros((c.n, 3)))
-    SurfaceTension(SPACING, 2.0)(c)
+    SurfaceTension(SPACING, 2.0).act(c.view, c.unknowns.velocity)
     u = numbers(c.unknowns.velocity, c.n)
-    np.testing.assert_array_equal(u, numbers(c.unknowns.trial, c.n))
-    return np.asarray(u / (DT * numbers(c.fluid.inverse_mass, c.n)[:, None]))
+    return np.asarray(u / (DT * numbers(c.view.near.inverse_mass, c.n)[:, None]))
 
 
 def test_tension_acts_in_opposite_pairs_and_without_torque() -> None:
@@ -76,11 +74,12 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     rig = Rig(points, material=TENSE, periodic=period)
     c = rig.prepare(DT)
     s = SurfaceTension(SPACING, 2.0)
-    table = c.materials.table
+    surface = s.surface(c.n)
     surface_tension.find_surface(
-        c.n, True, c.scale, s.capillarity, table, c.fluid, c.boundary.walls, c.unknowns
-    )
-    stress = numbers(c.unknowns.residual, c.n)
+        c.n, c.view.scale, s.capillarity, c.view.materials.table, c.view.near,
+        c.view.walls.arrays, c.unknowns.velocity, surface,
+    )  # fmt: skip
+    stress = numbers(surface.stress, c.n)
     start, neighbor = rig.neighbors.as_numpy(c.n)
     own = np.repeat(np.arange(c.n), np.diff(start))
     x = rig.particles["position"].astype(np.float64)
@@ -88,8 +87,8 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     for axis in (0, 2):
         apart[:, axis] -= period[0] * np.round(apart[:, axis] / period[0])
     r = np.linalg.norm(apart, axis=1)
-    q = np.minimum(r / c.scale.support, 1.0)
-    pull = s.capillarity.slope * q * (1.0 - q) / c.scale.support
+    q = np.minimum(r / c.view.scale.support, 1.0)
+    pull = s.capillarity.slope * q * (1.0 - q) / c.view.scale.support
     along = (stress[own][:, [0, 3, 4]] * apart).sum(axis=1)
     virial = s.capillarity.strength * SPACING**6 * (pull * along * apart[:, 0]).sum()
     tension = virial / (2.0 * (wide * SPACING) ** 2)
@@ -118,11 +117,11 @@ def test_adhesion_is_the_work_to_lift_a_layered_fluid_off_a_wall() -> None:
     c = rig.prepare(DT)
     write(c.unknowns.velocity, np.zeros((c.n, 3)))
     surface_tension.add_adhesion(
-        c.boundary.count, c.scale, SurfaceTension(SPACING, 2.0).capillarity, c.boundary.walls,
-        c.boundary.contacts, c.materials.table, c.fluid, c.unknowns,
+        c.view.walls.count, c.view.scale, SurfaceTension(SPACING, 2.0).capillarity,
+        c.view.materials.table, c.view.near, c.view.walls.arrays, c.unknowns.velocity,
     )  # fmt: skip
-    f = numbers(c.unknowns.velocity, c.n)[:, 1] / (DT * numbers(c.fluid.inverse_mass, c.n))
-    y = numbers(c.fluid.position, c.n)[:, 1]
+    f = numbers(c.unknowns.velocity, c.n)[:, 1] / (DT * numbers(c.view.near.inverse_mass, c.n))
+    y = numbers(c.view.near.position, c.n)[:, 1]
     order = np.argsort(y)
     y, f = y[order], f[order]
     assert f.max() <= 0.0

@@ -29,7 +29,7 @@ def _reined_in(height: float, change: float) -> float:
     rig = Rig([(0.0, height, 0.0)], colliders=[FLOOR])
     c = rig.prepare(DT)
     write(c.unknowns.velocity, [(0.0, change, 0.0)])
-    rig.boundary.rein_in(c.n, c.scale, c.fluid, c.unknowns.velocity)
+    rig.boundary.rein_in(c.n, c.view.scale, c.fluid, c.unknowns.velocity)
     return height + DT * float(view(c.unknowns.velocity, 1)[0][1])
 
 

@@ -23,8 +23,9 @@ from scipy.linalg import block_diag, eigh
 
 from viscoil.core.compute import view, write
 from viscoil.scene import Material
-from viscoil.solvers.dcpbd.projections import Convergence, StepContext
-from viscoil.walls.walls import Mode
+from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.dcpbd.velocity_projection import Convergence
+from viscoil.walls.arrays import Mode
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
@@ -84,7 +85,7 @@ def problem(
         rig.particles["dilation"] = 0.01 * rng.normal(size=len(points))
         rig.particles["curvature"] = 0.05 * rng.normal(size=(len(points), 3))
     c = rig.prepare(DT)
-    memory = numbers(c.fluid.conformation, c.n) - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    memory = numbers(c.memory.conformation, c.n) - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     return Problem(rig, c, np.array(rig.particles["velocity"], np.float64), memory)
 
 
@@ -97,11 +98,11 @@ def compliance(p: Problem, bends: bool = True) -> Float:
     )
     block = np.diag([normal] * 3 + [shear] * 3)
     block[:3, :3] += (volume - normal) / 3.0
-    floor = 1e-5 * np.repeat(numbers(p.c.fluid.diagonal, p.n), 6)
+    floor = 1e-5 * np.repeat(numbers(p.c.stencil.diagonal, p.n), 6)
     stresses = np.kron(np.eye(p.n), block) + np.diag(floor)
     if not bends:
         return stresses
-    floor = 1e-5 * np.repeat(numbers(p.c.fluid.bend_diagonal, p.n), 3)
+    floor = 1e-5 * np.repeat(numbers(p.c.stencil.bend_diagonal, p.n), 3)
     return np.asarray(block_diag(stresses, np.diag(shear + floor)))
 
 
@@ -115,12 +116,12 @@ def right_side(p: Problem, system: Discretisation, velocity: Float) -> Float:
     mean = np.zeros((p.n, 6))
     mean[:, :3] = p.memory[:, :3].mean(axis=1)[:, None]
     remembered = memory * p.memory + (volume_memory - memory) * mean
-    remembered[:, :3] += memory * numbers(p.c.fluid.dilation, p.n)[:, None]
-    diagonal = numbers(p.c.fluid.diagonal, p.n)[:, None]
+    remembered[:, :3] += memory * numbers(p.c.memory.dilation, p.n)[:, None]
+    diagonal = numbers(p.c.stencil.diagonal, p.n)[:, None]
     slack = 100.0 * float(view(table.normal_compliance)[0])
     b = system.strain @ velocity.reshape(-1)
     b[: 6 * p.n] += mandel((slack + 0.2 * diagonal) / (slack + diagonal) * remembered)
-    b[6 * p.n :] += memory * numbers(p.c.fluid.curvature, p.n).reshape(-1)[: len(b) - 6 * p.n]
+    b[6 * p.n :] += memory * numbers(p.c.memory.curvature, p.n).reshape(-1)[: len(b) - 6 * p.n]
     return np.asarray(b)
 
 
@@ -138,14 +139,14 @@ def dense(p: Problem, bends: bool = True) -> Exact:
     if bends:
         system = system.above(assemble_bends(p.rig, p.c))
     free, base = np.ones((p.n, 3)), p.free_velocity.copy()
-    contacts, count = p.rig.boundary.contacts, p.rig.boundary.count
+    contacts, count = p.rig.walls.arrays.contacts, p.rig.walls.count
     particle, mode = view(contacts.particle, count), view(contacts.mode, count)
     held = particle[mode == Mode.FIXED]
     free[held] = 0.0
     # stuck to a floor that does not move: all that is left is to come down to its height
     target = 0.5 * SPACING + 0.05 * np.maximum(view(contacts.height, count) - 0.5 * SPACING, 0.0)
     base[held] = 0.0
-    height = numbers(p.c.fluid.position, p.n)[held, 1]
+    height = numbers(p.c.view.near.position, p.n)[held, 1]
     base[held, 1] = (target[mode == Mode.FIXED] - height) / DT
     matrix = system.operator(free.reshape(-1)).toarray() + compliance(p, bends)
     multipliers = np.linalg.solve(matrix, right_side(p, system, base))
@@ -169,7 +170,7 @@ def test_it_solves_the_linear_system(material: Material, floor: bool) -> None:
     exact = dense(p)
     assert report.residual < 2e-6
     if floor:
-        assert (view(p.rig.boundary.contacts.mode, p.rig.boundary.count) == Mode.FIXED).sum() >= 10
+        assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 10
     scale = np.abs(p.free_velocity).max()
     np.testing.assert_allclose(velocity, exact.velocity, atol=5e-5 * scale)
     size = np.abs(exact.stress).max()
@@ -185,8 +186,8 @@ def test_the_residual_falls_as_predicted() -> None:
     conjugate gradients in the energy norm, and √κ to go from there to the norm of r·z and back.
     """
     p = problem()
-    diagonal = np.repeat(numbers(p.c.fluid.diagonal, p.n), 6)
-    bend_diagonal = np.repeat(numbers(p.c.fluid.bend_diagonal, p.n), 3)
+    diagonal = np.repeat(numbers(p.c.stencil.diagonal, p.n), 6)
+    bend_diagonal = np.repeat(numbers(p.c.stencil.bend_diagonal, p.n), 3)
     a = compliance(p) + np.diag(np.concatenate([diagonal, bend_diagonal]))
     values = eigh(dense(p).matrix, a, eigvals_only=True)
     kappa = np.sqrt(values[-1] / values[0])
@@ -247,7 +248,7 @@ def test_it_keeps_momentum_and_spin() -> None:
     """Stresses make no force and no torque as a whole: momenta of u* and u** agree to rounding."""
     p = problem()
     velocity, _, _ = p.solve()
-    x = numbers(p.c.fluid.position, p.n)
+    x = numbers(p.c.view.near.position, p.n)
     x -= x.mean(axis=0)
     change = velocity - p.free_velocity
     size = np.abs(p.free_velocity).max()
@@ -259,7 +260,7 @@ def test_it_keeps_momentum_and_spin() -> None:
 def test_rigid_motion_is_left_alone() -> None:
     """Translation and (without corotation) rotation have no strain and are answered by nothing."""
     p = problem()
-    x = numbers(p.c.fluid.position, p.n)
+    x = numbers(p.c.view.near.position, p.n)
     flow = np.array([1.0, 2.0, 3.0]) + np.cross([0.0, 5.0, 2.0], x)
     p.free_velocity = flow.astype(np.float32).astype(np.float64)
     velocity, _, _ = p.solve()

@@ -5,7 +5,7 @@ import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.core.compute import write
-from viscoil.forces.xsph import passes, smooth_velocities
+from viscoil.forces.xsph import VelocitySmoothing, passes
 from viscoil.materials.table import Materials
 from viscoil.neighbors.lattice import smoothing_value
 from viscoil.neighbors.smoothing import Smoothing
@@ -33,8 +33,8 @@ def smoothed(rig: Rig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Velocities before and after, and masses, in the same order."""
     c = rig.prepare(1e-3)
     before = numbers(c.unknowns.velocity, c.n).copy()
-    smooth_velocities(c, int(rig.solver.kind))
-    return before, numbers(c.unknowns.velocity, c.n), 1.0 / numbers(c.fluid.inverse_mass, c.n)
+    VelocitySmoothing().finish(c.view, c.unknowns.velocity)
+    return before, numbers(c.unknowns.velocity, c.n), 1.0 / numbers(c.view.near.inverse_mass, c.n)
 
 
 def test_number_of_passes() -> None:
@@ -80,7 +80,7 @@ def test_a_common_velocity_is_untouched() -> None:
     rig = rig_of(50.0)
     c = rig.prepare(1e-3)
     write(c.unknowns.velocity, np.tile([1.0, -2.0, 3.0], (c.n, 1)))
-    smooth_velocities(c, int(rig.solver.kind))
+    VelocitySmoothing().finish(c.view, c.unknowns.velocity)
     np.testing.assert_array_equal(
         numbers(c.unknowns.velocity, c.n), np.tile([1.0, -2.0, 3.0], (c.n, 1))
     )

@@ -9,14 +9,12 @@ import pytest
 from figures import by_id, picture, report
 
 from viscoil import Scene, Simulation
-from viscoil.colliders import ColliderSet
 from viscoil.core.timing import PhaseClock
-from viscoil.materials.table import Materials
 from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.particles.store import SIZE, Particles
-from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.dcpbd.solver import DCPBD
-from viscoil.walls.boundary import Boundary
+from viscoil.rheology.slab import free_state
+from viscoil.scene import DcpbdSettings, Material
+from viscoil.solvers.registry import make_solver
 
 D = 0.01
 WIDTH, HEIGHT = 28 * D, 40 * D
@@ -195,15 +193,12 @@ def test_a_shear_wave_sees_the_same_viscosity(ratio: int) -> None:
     particles.add_channel("size", SIZE)
     particles.append({"position": x, "velocity": u, "size": size})
     near = MixedNeighbors(np.unique(size).tolist(), (width, length, 0.0))
-    solver = DCPBD(SolverSettings(velocity_iterations=200), d, near, PhaseClock())
-    walls = ColliderSet(())
+    settings = DcpbdSettings(velocity_iterations=200)
+    solver = make_solver(settings, d, near, PhaseClock())
+    state = free_state(particles, Material(density=rho, viscosity=eta), d, settings)
     amplitude = [_amplitude(particles, k)]
-    materials, boundary = (
-        Materials([Material(density=rho, viscosity=eta)]),
-        Boundary(walls.arrays, walls.count),
-    )
     for _ in range(10):
-        solver.step(particles, materials, boundary, (0.0, 0.0, 0.0), dt)
+        solver.step(state, dt)
         amplitude.append(_amplitude(particles, k))
     # an implicit step divides the amplitude by 1 + η k² Δt/ρ
     factors = np.array(amplitude[2:-1]) / np.array(amplitude[3:])

@@ -14,7 +14,7 @@ from viscoil import Scene, Simulation
 from viscoil.rheology import rheometer
 from viscoil.rheology.laws import OldroydB, waters_king
 from viscoil.rheology.slab import Grid
-from viscoil.scene import Material, SolverSettings
+from viscoil.scene import DcpbdSettings, Material
 
 HONEY = Material(density=1420.0, viscosity=8.0)
 GEL = Material(density=1000.0, modulus=200.0, relaxation_time=0.5)
@@ -121,7 +121,7 @@ def test_poiseuille_flow_starts_as_waters_and_king_say(share: float) -> None:
         relaxation_time=time,
         solvent_viscosity=share * total,
     )
-    bench = rheometer.Setup(fluid, Grid(gap / 24, 48), time / 100.0, SolverSettings())
+    bench = rheometer.Setup(fluid, Grid(gap / 24, 48), time / 100.0, DcpbdSettings())
     turns = np.array([0.25, 0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0])
     _, centre = rheometer.poiseuille(bench, turns * time)
     law = np.array([float(waters_king(0.0, t, 1.0, share)) for t in turns])

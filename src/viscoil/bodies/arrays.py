@@ -45,8 +45,8 @@ class BodyArrays:
     joint_inverse: Double3x3s  # (M + A)⁻¹ of the body with what it holds: see `respond_body`
     joint_cross: Double3x3s  # B
     joint_inertia_inverse: Double3x3s  # (I + C − Bᵀ (M + A)⁻¹ B)⁻¹
-    yielding: Floats  # share of a push-out that particles take at once: see `coupling.weigh`
-    softness: Floats  # κ, m⁻¹ kg⁻¹: what a body adds to the stiffness of pressures
+    push_share: Floats  # of a push-out that particles take at once: see `coupling.share_pushes`
+    pressure_response: Floats  # κ, m⁻¹ kg⁻¹: what a body adds to the stiffness of pressures
 
 
 def allocate(primitives: int, slots: int) -> BodyArrays:

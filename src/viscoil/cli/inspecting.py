@@ -74,8 +74,8 @@ def plot(
     runs
         Folders that `viscoil run` wrote.
     what
-        Comma-separated quantities: energy, momentum, density-error, step-size, cost, particles,
-        iterations (default: all).
+        Comma-separated quantities: energy, momentum, step-size, cost, particles, and what the solver
+        reports: density-error, iterations of dcpbd (default: all).
     out
         File to write, .png, .svg or .pdf (default: plot.png, in the run folder if there is one run).
     overwrite
@@ -83,12 +83,12 @@ def plot(
     """
     from viscoil.core.errors import RunError
     from viscoil.core.files import check_free
-    from viscoil.inspection.curves import chosen, read_curves
+    from viscoil.inspection.curves import chosen, quantities_of, read_curves
     from viscoil.inspection.drawing import check_path, draw
 
     if not runs:
         raise RunError("there is nothing to plot: give one run folder or several")
-    quantities = chosen(what)
+    quantities = chosen(what, quantities_of(runs))
     path = out or (runs[0] / "plot.png" if len(runs) == 1 else Path("plot.png"))
     curves = read_curves(runs, quantities)
     check_path(path)

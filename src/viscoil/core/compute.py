@@ -5,6 +5,7 @@ parameters. This module hides how a backend is started and how an array is seen 
 """
 
 import os
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -33,6 +34,10 @@ Vec3s = qd.types.NDArray[vec3, 1]
 Vec4s = qd.types.NDArray[vec4, 1]
 Vec6s = qd.types.NDArray[vec6, 1]
 Mat3s = qd.types.NDArray[mat3, 1]
+
+# Metadata of fields of a kernel's dataclass that are annotated `qd.template()`: kernels are compiled for
+# each value that they meet, and Quadrants keeps all of them in its cache.
+COMPILED_IN = {"add_value_to_cache_key": True}
 
 _started: tuple[str, int] | None = None
 
@@ -136,3 +141,24 @@ def write(array: Any, numbers: npt.ArrayLike, first: int = 0) -> None:
     whole = array.to_numpy()
     whole[first : first + len(values)] = values
     array.from_numpy(whole)
+
+
+class Scratch:
+    """Arrays by name that hold nothing between steps, and grow when there are more particles."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Any] = {}
+
+    def floats(self, name: str, count: int) -> Any:
+        """`count` numbers or more."""
+        return self._at_least(name, count, lambda: scalars(qd.f32, count))
+
+    def vectors(self, name: str, width: int, count: int) -> Any:
+        """`count` vectors or more."""
+        return self._at_least(name, count, lambda: vectors(width, count))
+
+    def _at_least(self, name: str, count: int, make: Callable[[], Any]) -> Any:
+        if name not in self._arrays or self._arrays[name].shape[0] < count:
+            self._arrays[name] = None  # frees it before the longer one is made
+            self._arrays[name] = make()
+        return self._arrays[name]

@@ -2,9 +2,11 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
+
+from viscoil.core.figures import Figure
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -21,13 +23,16 @@ class Progress(Protocol):
         """The run has ended, well or badly."""
 
 
-def choose(first: int, frames: int, quiet: bool) -> Progress:
-    """The progress display for this run, which goes from frame `first` to frame `frames`."""
+def choose(first: int, frames: int, quiet: bool, figures: Sequence[Figure] = ()) -> Progress:
+    """The progress display for this run, which goes from frame `first` to frame `frames`.
+
+    `figures` are those that the solver reports.
+    """
     if quiet:
         return Silent()
     if sys.stdout.isatty():
-        return Bar(first, frames)
-    return Lines(first, frames)
+        return Bar(first, frames, figures)
+    return Lines(first, frames, figures)
 
 
 class Silent:
@@ -43,7 +48,8 @@ class Silent:
 class Lines:
     """One plain line a frame, for logs."""
 
-    def __init__(self, first: int, frames: int) -> None:
+    def __init__(self, first: int, frames: int, figures: Sequence[Figure] = ()) -> None:
+        self._figures = figures
         self._first = self._shown = first
         self._frames = frames
         self._begin = time.monotonic()
@@ -55,7 +61,8 @@ class Lines:
         self._shown = frame
         per_frame = (time.monotonic() - self._begin) / (frame - self._first)
         left = clock_text(per_frame * (self._frames - frame))
-        print(f"frame {frame}/{self._frames}  {figures(stats)}  left {left}", flush=True)
+        shown = line(stats, self._figures)
+        print(f"frame {frame}/{self._frames}  {shown}  left {left}", flush=True)
 
     def close(self) -> None:
         """Nothing is left open."""
@@ -64,13 +71,14 @@ class Lines:
 class Bar:
     """A bar with the time left and the figures that matter, redrawn at every step."""
 
-    def __init__(self, first: int, frames: int) -> None:
+    def __init__(self, first: int, frames: int, figures: Sequence[Figure] = ()) -> None:
+        self._figures = figures
         self._progress, self._task = _rich_bar(first, frames)
         self._progress.start()
 
     def step(self, frame: int, stats: Mapping[str, Any]) -> None:
         """Move the bar and show the newest figures."""
-        self._progress.update(self._task, completed=frame, figures=figures(stats))
+        self._progress.update(self._task, completed=frame, figures=line(stats, self._figures))
 
     def close(self) -> None:
         """Leave the last state of the bar on the terminal."""
@@ -139,12 +147,15 @@ def _counting_bar() -> "RichProgress":
     )
 
 
-def figures(stats: Mapping[str, Any]) -> str:
-    """Particle count, density error and step size of a step."""
-    return (
-        f"{stats['particles']} particles  density error {stats['density_error_mean']:.1e}  "
-        f"step {1000 * stats['dt']:.2f} ms"
-    )
+def line(stats: Mapping[str, Any], figures: Sequence[Figure]) -> str:
+    """Particle count, what the solver wants to be shown, and step size of a step."""
+    own = [
+        figure.progress.format(stats[figure.key])
+        for figure in figures
+        if figure.progress is not None and figure.key in stats
+    ]
+    parts = [f"{stats['particles']} particles", *own, f"step {1000 * stats['dt']:.2f} ms"]
+    return "  ".join(parts)
 
 
 def clock_text(seconds: float) -> str:

@@ -12,40 +12,36 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
-from viscoil.constraints.density import wall_table
-from viscoil.core.compute import Floats, scalars, write
+from viscoil.core.compute import Floats, Scratch
+from viscoil.forces.protocol import StepView
+from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.lattice import lattice_sums, smoothing_value
-from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing, value
-from viscoil.solvers.dcpbd.projections import StepContext
-from viscoil.solvers.dcpbd.workspace import Fluid
-from viscoil.walls.walls import Walls, wall_density
+from viscoil.walls.arrays import WallArrays, wall_density
 
 
 @qd.kernel(fastcache=True)
 def _expose(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     flat: qd.f32,
     noise: qd.f32,
     scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
     exposure: Floats,
 ):
     """Lacks of density in units of `flat`; what unevenness alone can make fades out below 2 `noise`."""
     for i in range(n):
-        xi = fluid.position[i]
-        kernel_sum = value(kind, 0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            x = separation(periodic, fluid.period, xi, fluid.position[fluid.pairs.neighbor[k]])
-            kernel_sum += value(kind, x.norm() / scale.support)
+        xi = near.position[i]
+        kernel_sum = value(scale.kind, 0.0)
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            x = separation(near.period, xi, near.position[near.pairs.neighbor[k]])
+            kernel_sum += value(scale.kind, x.norm() / scale.support)
         lack = 1.0 - scale.volume * scale.value_scale * kernel_sum
-        if fluid.wall[i] >= 0:
-            lack -= wall_density(xi, scale.support, walls, table)[3]
+        if near.contact[i] >= 0:
+            lack -= wall_density(xi, scale.support, walls)[3]
         lack /= flat
         exposure[i] = lack * qd.min(qd.max(lack / noise - 1.0, 0.0), 1.0)
 
@@ -65,22 +61,15 @@ class Exposure:
 
     NOISE = 0.15
 
-    def __init__(self) -> None:
-        self._array: Any = scalars(qd.f32, 1)
-        self._table: Any = None
-        self._flat = 1.0
+    def __init__(self, smoothing: Smoothing, support: float) -> None:
+        """`support` is h in spacings."""
+        self._scratch = Scratch()
+        self._flat = flat_lack(smoothing, support)
 
-    def __call__(self, c: StepContext) -> Any:
+    def __call__(self, step: StepView) -> Any:
         """Open area of each particle in d², at x⁰; needs the contacts of the step."""
-        if self._table is None:
-            support = c.scale.support / c.scale.spacing
-            self._table = scalars(qd.f32, 129)
-            write(self._table, wall_table(c.smoothing, support))
-            self._flat = flat_lack(c.smoothing, support)
-        if self._array.shape[0] < c.n:
-            self._array = scalars(qd.f32, c.fluid.position.shape[0])
+        exposure = self._scratch.floats("exposure", step.capacity)
         _expose(
-            c.n, int(c.smoothing), c.periodic, self._flat, self.NOISE, c.scale, c.fluid,
-            c.boundary.walls, self._table, self._array,
+            step.n, self._flat, self.NOISE, step.scale, step.near, step.walls.arrays, exposure
         )  # fmt: skip
-        return self._array
+        return exposure

@@ -6,11 +6,15 @@ Tension acts in opposite pairs and keeps momentum to round-off. Materials that m
 between them: a surface is where there is no fluid at all, and each particle brings its own κ to it.
 """
 
+import dataclasses
+from typing import Any, ClassVar
+
 import quadrants as qd
 
 from viscoil.colliders.arrays import distance_and_normal
 from viscoil.constraints.capillary import (
     Capillarity,
+    capillary_step,
     core_push,
     make_capillarity,
     pull_over_r,
@@ -21,27 +25,36 @@ from viscoil.constraints.capillary import (
     wall_side,
 )
 from viscoil.constraints.symmetric import identity, times_vector
-from viscoil.core.compute import vec3, vec6
-from viscoil.materials.table import MaterialTable
-from viscoil.neighbors.pairs import separation
+from viscoil.core.compute import Floats, Vec3s, Vec6s, scalars, vec3, vec6, vectors
+from viscoil.forces.protocol import Force, StepView
+from viscoil.materials.table import Materials, MaterialTable
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
-from viscoil.solvers.dcpbd.projections import StepContext
-from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
-from viscoil.walls.walls import Contacts, Walls
+from viscoil.walls.arrays import WallArrays
+
+
+@dataclasses.dataclass
+class Surface:
+    """What is known of each particle's share of a surface, within a step."""
+
+    weight: Floats  # κ w, N/m²: how much of the surface it is
+    stress: Vec6s  # κ w (I − β e e), N/m²
+    velocity: Vec3s  # u* with tension, m/s
 
 
 @qd.func
-def ahead(scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+def ahead(scale: Scale, near: ParticleArrays, velocity: Vec3s, i: qd.i32) -> vec3:
     """x⁰ + Δt u*, where the forces are taken, as pressure does.
 
     Tension and the pressure that it causes then have opposite torques about x⁰. With tension taken
     at x⁰, a drop that turns would turn faster and faster.
     """
-    return fluid.position[i] + scale.dt * unknowns.trial[i]
+    return near.position[i] + scale.dt * velocity[i]
 
 
 @qd.func
-def wetted(materials: MaterialTable, walls: Walls, m: qd.i32, k: qd.i32) -> qd.f32:
+def wetted(materials: MaterialTable, walls: WallArrays, m: qd.i32, k: qd.i32) -> qd.f32:
     """W/κ, at most 1: how much wall k is like fluid to a surface of material m."""
     work = materials.adhesion[m] * walls.colliders.adhesion[k]
     return qd.min(work / qd.max(materials.surface_tension[m], 1e-30), 1.0)
@@ -50,29 +63,29 @@ def wetted(materials: MaterialTable, walls: Walls, m: qd.i32, k: qd.i32) -> qd.f
 @qd.kernel(fastcache=True)
 def find_surface(
     n: qd.i32,
-    periodic: qd.template(),
     scale: Scale,
     capillarity: Capillarity,
     materials: MaterialTable,
-    fluid: Fluid,
-    walls: Walls,
-    unknowns: Unknowns,
+    near: ParticleArrays,
+    walls: WallArrays,
+    velocity: Vec3s,
+    surface: Surface,
 ):
-    """term ← κ w and residual ← κ w (I − β e e), N/m². A wall that is wetted counts as fluid."""
+    """weight ← κ w and stress ← κ w (I − β e e), N/m². A wall that is wetted counts as near."""
     for i in range(n):
-        xi = ahead(scale, fluid, unknowns, i)
-        m = fluid.material[i]
+        xi = ahead(scale, near, velocity, i)
+        m = near.material[i]
         inward = vec3(0.0)
         moment = vec6(0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, xi, ahead(scale, fluid, unknowns, j))
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, xi, ahead(scale, near, velocity, j))
             pull = scale.volume * pull_over_r(capillarity, scale.support, x.norm())
             inward -= pull * x
             moment += pull * vec6(
                 x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
             )
-        if fluid.wall[i] >= 0:
+        if near.contact[i] >= 0:
             for k in range(walls.count):
                 at = distance_and_normal(walls.colliders, k, xi)
                 side = wall_side(capillarity, scale.support, at[3])
@@ -80,51 +93,51 @@ def find_surface(
         length = inward.norm()
         kappa = materials.surface_tension[m]
         weight = kappa * surface_weight(capillarity, length)
-        unknowns.term[i] = weight
+        surface.weight[i] = weight
         e = shortest_axis(moment, inward / qd.max(length, 1e-30))
         across = capillarity.across * vec6(
             e[0] * e[0], e[1] * e[1], e[2] * e[2], e[0] * e[1], e[0] * e[2], e[1] * e[2]
         )
-        unknowns.residual[i] = weight * (identity() - across)
+        surface.stress[i] = weight * (identity() - across)
 
 
 @qd.kernel(fastcache=True)
 def add_tension(
     n: qd.i32,
-    periodic: qd.template(),
     scale: Scale,
     capillarity: Capillarity,
     materials: MaterialTable,
-    fluid: Fluid,
-    walls: Walls,
-    unknowns: Unknowns,
+    near: ParticleArrays,
+    walls: WallArrays,
+    velocity: Vec3s,
+    surface: Surface,
 ):
     """u* += Δt f/m of the stress in the surface and of the push between close particles.
 
     Where a surface ends at a wall, the wall holds its end, but lets it slide along.
     """
     for i in range(n):
-        xi = ahead(scale, fluid, unknowns, i)
-        m = fluid.material[i]
-        stress = unknowns.residual[i]
+        xi = ahead(scale, near, velocity, i)
+        m = near.material[i]
+        stress = surface.stress[i]
         kappa = materials.surface_tension[m]
         force = vec3(0.0)
         push = vec3(0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, xi, ahead(scale, fluid, unknowns, j))
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, xi, ahead(scale, near, velocity, j))
             r = x.norm()
-            both_stresses = stress + unknowns.residual[j]
+            both_stresses = stress + surface.stress[j]
             pull = pull_over_r(capillarity, scale.support, r)
             force -= pull * times_vector(both_stresses, x)
-            both = 0.5 * (kappa + materials.surface_tension[fluid.material[j]])
+            both = 0.5 * (kappa + materials.surface_tension[near.material[j]])
             push += both * core_push(capillarity, x, r)
-            if unknowns.term[i] + unknowns.term[j] > 0.0:
-                mass = 2.0 / (fluid.inverse_mass[i] + fluid.inverse_mass[j])
-                approach = (unknowns.trial[i] - unknowns.trial[j]).dot(x)
+            if surface.weight[i] + surface.weight[j] > 0.0:
+                mass = 2.0 / (near.inverse_mass[i] + near.inverse_mass[j])
+                approach = (velocity[i] - velocity[j]).dot(x)
                 push -= surface_drag(capillarity, scale.support, both, mass, r) * approach * x
         force *= scale.volume * scale.volume
-        if fluid.wall[i] >= 0 and unknowns.term[i] > 0.0:
+        if near.contact[i] >= 0 and surface.weight[i] > 0.0:
             for k in range(walls.count):
                 at = distance_and_normal(walls.colliders, k, xi)
                 out = vec3(at[0], at[1], at[2])
@@ -132,10 +145,9 @@ def add_tension(
                 side *= wetted(materials, walls, m, k)
                 force -= side * out.dot(times_vector(stress, out)) * out
         force *= capillarity.strength
-        free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * (force + push)
-        unknowns.velocity[i] = free
+        surface.velocity[i] = velocity[i] + scale.dt * near.inverse_mass[i] * (force + push)
     for i in range(n):
-        unknowns.trial[i] = unknowns.velocity[i]
+        velocity[i] = surface.velocity[i]
 
 
 @qd.kernel(fastcache=True)
@@ -143,44 +155,60 @@ def add_adhesion(
     count: qd.i32,
     scale: Scale,
     capillarity: Capillarity,
-    walls: Walls,
-    contacts: Contacts,
     materials: MaterialTable,
-    fluid: Fluid,
-    unknowns: Unknowns,
+    near: ParticleArrays,
+    walls: WallArrays,
+    velocity: Vec3s,
 ):
     """u* += Δt f/m of walls that pull: what W exceeds κ by (up to there they take away surface)."""
     for c in range(count):
-        i = contacts.particle[c]
-        m = fluid.material[i]
+        i = walls.contacts.particle[c]
+        m = near.material[i]
         force = vec3(0.0)
         for k in range(walls.count):
-            at = distance_and_normal(walls.colliders, k, fluid.position[i])
+            at = distance_and_normal(walls.colliders, k, near.position[i])
             pull = wall_pull(capillarity, scale.spacing, scale.support, at[3])
             work = materials.adhesion[m] * walls.colliders.adhesion[k]
             work = qd.max(work - materials.surface_tension[m], 0.0)
             force -= work * pull * vec3(at[0], at[1], at[2])
-        free = unknowns.velocity[i] + scale.dt * fluid.inverse_mass[i] * force
-        unknowns.velocity[i] = free
-        unknowns.trial[i] = free
+        velocity[i] = velocity[i] + scale.dt * near.inverse_mass[i] * force
 
 
-class SurfaceTension:
+class SurfaceTension(Force):
     """Adds both to a step, and nothing where no material asks for them."""
 
-    def __init__(self, spacing: float, support: float) -> None:
-        self.capillarity = make_capillarity(spacing, support)
+    name: ClassVar[str] = "surface tension"
 
-    def __call__(self, c: StepContext) -> None:
-        table = c.materials.table
-        if c.materials.largest("surface_tension") > 0.0:
+    def __init__(self, spacing: float, support: float) -> None:
+        self._spacing = spacing
+        self.capillarity = make_capillarity(spacing, support)
+        self._surface: Surface | None = None
+
+    def act(self, step: StepView, velocity: Any) -> None:
+        """u* += Δt f/m."""
+        table, walls = step.materials.table, step.walls
+        if step.materials.largest("surface_tension") > 0.0:
+            surface = self.surface(step.capacity)
             for kernel in (find_surface, add_tension):
                 kernel(
-                    c.n, c.periodic, c.scale, self.capillarity, table, c.fluid, c.boundary.walls,
-                    c.unknowns,
+                    step.n, step.scale, self.capillarity, table, step.near, walls.arrays, velocity,
+                    surface,
                 )  # fmt: skip
-        if c.boundary.count and c.materials.largest("adhesion") > 0.0:
+        if walls.count and step.materials.largest("adhesion") > 0.0:
             add_adhesion(
-                c.boundary.count, c.scale, self.capillarity, c.boundary.walls, c.boundary.contacts,
-                table, c.fluid, c.unknowns,
-            )  # fmt: skip
+                walls.count, step.scale, self.capillarity, table, step.near, walls.arrays, velocity
+            )
+
+    def longest_step(self, materials: Materials) -> float:
+        """That resolves the capillary waves of all materials, s."""
+        return min(
+            capillary_step(m.density, self._spacing, max(m.surface_tension, m.adhesion))
+            for m in materials.materials
+        )
+
+    def surface(self, count: int) -> Surface:
+        """With room for `count` particles; the same object while it is large enough."""
+        if self._surface is None or self._surface.weight.shape[0] < count:
+            self._surface = None  # frees it before the longer one is made
+            self._surface = Surface(scalars(qd.f32, count), vectors(6, count), vectors(3, count))
+        return self._surface

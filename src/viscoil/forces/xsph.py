@@ -13,16 +13,17 @@ When it is bad: the forces are not central, so a spinning body loses spin.
 """
 
 import math
+from typing import Any, ClassVar
 
 import quadrants as qd
 
-from viscoil.core.compute import vec3
+from viscoil.core.compute import Scratch, Vec3s, vec3
+from viscoil.forces.protocol import Force, StepView
 from viscoil.materials.table import MaterialTable
-from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
-from viscoil.solvers.dcpbd.projections import StepContext
-from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
 
 LARGEST_SHARE = 0.5  # of c in one pass
 
@@ -35,37 +36,47 @@ def passes(c: float) -> int:
 @qd.kernel(fastcache=True)
 def smooth(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     share: qd.f32,
     scale: Scale,
     materials: MaterialTable,
-    fluid: Fluid,
-    unknowns: Unknowns,
+    near: ParticleArrays,
+    velocity: Vec3s,
+    change: Vec3s,
 ):
     """One pass, with c/N = c · share."""
     for i in range(n):
-        xi = fluid.position[i]
-        ui = unknowns.velocity[i]
-        m = fluid.material[i]
+        xi = near.position[i]
+        ui = velocity[i]
+        m = near.material[i]
         gain = vec3(0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            other = fluid.material[j]
-            x = separation(periodic, fluid.period, xi, fluid.position[j])
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            other = near.material[j]
+            x = separation(near.period, xi, near.position[j])
             both = materials.xsph[m] + materials.xsph[other]
             mass = materials.density[other] / (materials.density[m] + materials.density[other])
-            weight = both * mass * value(kind, x.norm() / scale.support)
-            gain += weight * (unknowns.velocity[j] - ui)
-        unknowns.change[i] = share * scale.volume * scale.value_scale * gain
+            weight = both * mass * value(scale.kind, x.norm() / scale.support)
+            gain += weight * (velocity[j] - ui)
+        change[i] = share * scale.volume * scale.value_scale * gain
     for i in range(n):
-        unknowns.velocity[i] = unknowns.velocity[i] + unknowns.change[i]
+        velocity[i] = velocity[i] + change[i]
 
 
-def smooth_velocities(c: StepContext, kind: int) -> None:
-    """All passes; none where no material asks for it."""
-    count = passes(c.materials.largest("xsph"))
-    for _ in range(count):
-        smooth(
-            c.n, kind, c.periodic, 1.0 / count, c.scale, c.materials.table, c.fluid, c.unknowns
-        )  # fmt: skip
+class VelocitySmoothing(Force):
+    """All passes at the end of a step; none where no material asks for it."""
+
+    name: ClassVar[str] = "xsph"
+
+    def __init__(self) -> None:
+        self._scratch = Scratch()
+
+    def finish(self, step: StepView, velocity: Any) -> None:
+        """v ← what N passes leave of it."""
+        count = passes(step.materials.largest("xsph"))
+        if count == 0:
+            return
+        change = self._scratch.vectors("change", 3, step.capacity)
+        for _ in range(count):
+            smooth(
+                step.n, 1.0 / count, step.scale, step.materials.table, step.near, velocity, change
+            )

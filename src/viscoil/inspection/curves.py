@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.core.errors import RunError
+from viscoil.core.figures import Figure, from_record
 from viscoil.core.names import unknown_name
 from viscoil.outputs.stats import read_stats
 from viscoil.runs.run import Run
@@ -32,6 +33,7 @@ class Quantity:
     main: str | None = None
     unit: str = ""
     logarithmic: bool = False
+    whole: bool = False  # whether it counts something
 
 
 @dataclass(frozen=True)
@@ -66,41 +68,70 @@ def _cost(record: Mapping[str, Any]) -> Mapping[str, float]:
     return {"whole step": sum(seconds.values()), **seconds}
 
 
-def _named(**keys: str) -> Callable[[Mapping[str, Any]], Mapping[str, float]]:
-    """Parts that are numbers of the record themselves."""
+def _named(keys: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, float]]:
+    """Parts that are numbers of the record themselves: labels, and the keys that they are under."""
     return lambda record: {label: _number(record, key) for label, key in keys.items()}
 
 
 QUANTITIES = {
-    "energy": Quantity("kinetic energy", _named(energy="kinetic_energy"), unit="J"),
+    "energy": Quantity("kinetic energy", _named({"energy": "kinetic_energy"}), unit="J"),
     "momentum": Quantity("linear momentum", _momentum, "magnitude", "kg m/s"),
-    "density-error": Quantity(
-        "compression, relative",
-        _named(mean="density_error_mean", largest="density_error_max"),
-        "mean",
-        logarithmic=True,
-    ),
-    "step-size": Quantity("time step", _named(step="dt"), unit="s"),
+    "step-size": Quantity("time step", _named({"step": "dt"}), unit="s"),
     "cost": Quantity("wall time of a step", _cost, "whole step", "s", logarithmic=True),
-    "particles": Quantity("particles", _named(particles="particles")),
-    "iterations": Quantity(
-        "iterations of a step",
-        _named(velocity="velocity_iterations", position="position_iterations"),
-        "velocity",
-    ),
+    "particles": Quantity("particles", _named({"particles": "particles"}), whole=True),
 }
+"""What every run has, whatever its solver."""
 
 
-def chosen(text: str | None) -> list[str]:
-    """The quantities that a user asks for, as in "energy,cost"; all by default."""
-    names = [part.strip() for part in text.split(",")] if text else list(QUANTITIES)
+def quantities_of(paths: Sequence[Path]) -> dict[str, Quantity]:
+    """What can be plotted of these runs: what every run has, and the figures of their solvers."""
+    found = dict(QUANTITIES)
+    for path in paths:
+        for name, figures in _panels(_figures_of(Run(path))).items():
+            found.setdefault(name, _quantity(figures))
+    return found
+
+
+def _figures_of(run: Run) -> tuple[Figure, ...]:
+    """As run.json says; of a run of an earlier version, those of its solver."""
+    if (told := from_record(run.record.get("figures", ()))) or "figures" in run.record:
+        return told
+    from viscoil.solvers.registry import find_solver
+
+    return find_solver(run.scene.solver.method).figures
+
+
+def _panels(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
+    """Figures by the panel that they share; those without one are not plotted."""
+    panels: dict[str, list[Figure]] = {}
+    for figure in figures:
+        if figure.panel is not None:
+            panels.setdefault(figure.panel, []).append(figure)
+    return panels
+
+
+def _quantity(figures: Sequence[Figure]) -> Quantity:
+    first = figures[0]
+    return Quantity(
+        label=first.axis or first.label,
+        parts=_named({figure.label: figure.key for figure in figures}),
+        main=first.label if len(figures) > 1 else None,
+        unit=first.unit,
+        logarithmic=first.logarithmic,
+        whole=first.whole,
+    )
+
+
+def chosen(text: str | None, known: Mapping[str, Quantity]) -> dict[str, Quantity]:
+    """The quantities that a user asks for, as in "energy,cost"; all that are known by default."""
+    names = [part.strip() for part in text.split(",")] if text else list(known)
     for name in names:
-        if name not in QUANTITIES:
-            raise RunError(f"{name!r} {unknown_name('quantity to plot', name, QUANTITIES)}")
-    return list(dict.fromkeys(names))
+        if name not in known:
+            raise RunError(f"{name!r} {unknown_name('quantity to plot', name, known)}")
+    return {name: known[name] for name in names}
 
 
-def read_curves(paths: Sequence[Path], quantities: Sequence[str]) -> list[Curves]:
+def read_curves(paths: Sequence[Path], quantities: Mapping[str, Quantity]) -> list[Curves]:
     """The curves of each run folder; runs of the same name are told apart by their folders."""
     runs = [Run(path) for path in paths]
     names = [run.name for run in runs]
@@ -111,16 +142,16 @@ def read_curves(paths: Sequence[Path], quantities: Sequence[str]) -> list[Curves
     return [_curves(run, label, quantities) for run, label in zip(runs, labels, strict=True)]
 
 
-def _curves(run: Run, name: str, quantities: Sequence[str]) -> Curves:
+def _curves(run: Run, name: str, quantities: Mapping[str, Quantity]) -> Curves:
     path = run.path / "stats.jsonl"
     time, columns = array("d"), {name: _Columns() for name in quantities}
     for record in read_stats(path) if path.is_file() else ():
         time.append(_number(record, "time"))
         for quantity, found in columns.items():
-            found.append(QUANTITIES[quantity].parts(record))
+            found.append(quantities[quantity].parts(record))
     if not time:
         raise RunError(f"{run.path} has no statistics to plot: let the run take a step first")
-    values = {n: _shown(QUANTITIES[n], found.arrays()) for n, found in columns.items()}
+    values = {n: _shown(quantities[n], found.arrays()) for n, found in columns.items()}
     return Curves(name, np.asarray(time), values)
 
 

@@ -1,6 +1,6 @@
 """Plots of curves with matplotlib: one panel a quantity, time along the bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from viscoil.core.errors import MissingExtraError, RunError
 from viscoil.core.files import replacing
-from viscoil.inspection.curves import QUANTITIES, Curves
+from viscoil.inspection.curves import Curves, Quantity
 from viscoil.snapshots.snapshot import Array
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_path(path: Path) -> None:
         )
 
 
-def draw(curves: Sequence[Curves], quantities: Sequence[str], path: Path) -> None:
+def draw(curves: Sequence[Curves], quantities: Mapping[str, Quantity], path: Path) -> None:
     """Writes a plot of the quantities of one or several runs, whole or not at all."""
     check_path(path)
     figure = _figure(curves, quantities)
@@ -44,7 +44,7 @@ def draw(curves: Sequence[Curves], quantities: Sequence[str], path: Path) -> Non
         figure.savefig(part, dpi=150, metadata=dated)
 
 
-def _figure(curves: Sequence[Curves], quantities: Sequence[str]) -> "Figure":
+def _figure(curves: Sequence[Curves], quantities: Mapping[str, Quantity]) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -55,15 +55,14 @@ def _figure(curves: Sequence[Curves], quantities: Sequence[str]) -> "Figure":
     rows = -(-len(quantities) // columns)
     figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True).flatten()
-    for name, panel in zip(quantities, panels, strict=False):
-        _panel(panel, name, curves)
+    for (name, quantity), panel in zip(quantities.items(), panels, strict=False):
+        _panel(panel, name, quantity, curves)
     _tidy(panels, len(quantities), columns)
     _title(figure, panels[0], curves)
     return figure
 
 
-def _panel(panel: "Axes", name: str, curves: Sequence[Curves]) -> None:
-    quantity = QUANTITIES[name]
+def _panel(panel: "Axes", name: str, quantity: Quantity, curves: Sequence[Curves]) -> None:
     for k, run in enumerate(curves):
         parts = run.values[name]
         for j, (part, values) in enumerate(parts.items()):
@@ -72,8 +71,8 @@ def _panel(panel: "Axes", name: str, curves: Sequence[Curves]) -> None:
                 label = run.name if len(curves) > 1 else part
                 style = "-" if k < len(COLORS) else "--"
                 _line(panel, run.time, values, color=color, label=label, linestyle=style)
-    panel.set_title(_heading(name, len(curves) > 1), loc="left", fontsize=10)
-    _axis(panel, name)
+    panel.set_title(_heading(quantity, len(curves) > 1), loc="left", fontsize=10)
+    _axis(panel, name, quantity)
     if len(curves) == 1 and len(panel.lines) > 1:
         panel.legend(fontsize=8, frameon=False, ncols=2)
 
@@ -82,9 +81,8 @@ def _line(panel: "Axes", time: Array, values: Array, **how: Any) -> None:
     panel.plot(*reduced(time, values), linewidth=1.2, **how)
 
 
-def _heading(name: str, main_only: bool) -> str:
+def _heading(quantity: Quantity, main_only: bool) -> str:
     """What a panel shows, and its unit where that is not beside the numbers."""
-    quantity = QUANTITIES[name]
     part = f" ({quantity.main})" if main_only and quantity.main else ""
     unit = f" [{quantity.unit}]" if quantity.unit and not _has_prefixes(quantity.unit) else ""
     return f"{quantity.label}{part}{unit}"
@@ -95,11 +93,10 @@ def _has_prefixes(unit: str) -> bool:
     return " " not in unit
 
 
-def _axis(panel: "Axes", name: str) -> None:
+def _axis(panel: "Axes", name: str, quantity: Quantity) -> None:
     """Scale and numbers; letters before the unit keep them short: 2 ms, not 0.002 s."""
     from matplotlib.ticker import EngFormatter, MaxNLocator, NullFormatter
 
-    quantity = QUANTITIES[name]
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(alpha=0.25, linewidth=0.6)
     panel.margins(x=0.01, y=0.1)
@@ -107,8 +104,7 @@ def _axis(panel: "Axes", name: str) -> None:
         panel.set_yscale("log", nonpositive="mask")
         panel.yaxis.set_minor_formatter(NullFormatter())
     else:
-        whole = name in ("particles", "iterations")
-        panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
+        panel.yaxis.set_major_locator(MaxNLocator(5, integer=quantity.whole))
         if name != "momentum":
             panel.set_ylim(bottom=0.0)
     if quantity.unit and _has_prefixes(quantity.unit):

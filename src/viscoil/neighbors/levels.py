@@ -21,13 +21,12 @@ from viscoil.neighbors.pairs import (
     CellGrid,
     Neighbors,
     PairList,
-    Period,
     find_brick,
     link_cell,
     pack_rows,
-    separation,
     wrap_cell,
 )
+from viscoil.neighbors.period import Period, separation
 from viscoil.neighbors.zorder import dead_key, encode, origin, spread, squeeze
 from viscoil.particles.store import Particles
 
@@ -230,7 +229,6 @@ def _collect(
     row: qd.i32,
     width: qd.i32,
     found: qd.i32,
-    periodic: qd.template(),
     period: Period,
     position: Vec3s,
     grid: CellGrid,
@@ -240,7 +238,7 @@ def _collect(
     count = found
     if cell >= 0:
         for j in range(grid.cell_start[cell], grid.cell_start[cell + 1]):
-            apart = separation(periodic, period, position[i], position[j])
+            apart = separation(period, position[i], position[j])
             rows[row + qd.min(count, width - 1)] = j
             near = qd.cast(apart.dot(apart) < reach * reach, qd.i32)
             count += near & qd.cast(j != i, qd.i32)
@@ -254,7 +252,6 @@ def list_level_chunk(
     width: qd.i32,
     bricks: qd.i32,
     radius: qd.f32,
-    periodic: qd.template(),
     period: Period,
     levels: Levels,
     position: Vec3s,
@@ -275,7 +272,7 @@ def list_level_chunk(
         for o in range(27):
             found = _collect(
                 i, grid.around[c * 27 + o], size[i] * radius, row, width, found,
-                periodic, period, position, grid, rows,
+                period, position, grid, rows,
             )  # fmt: skip
         for b in range(levels.count):
             if (nearby[c] >> b) & 1 == 1:
@@ -285,16 +282,16 @@ def list_level_chunk(
                 brick_key = qd.i64(-1)
                 brick = -1
                 for z in range(low[2], high[2] + 1):
-                    kz = _level_bits(b) | _key_along(periodic, levels, b, 2, z)
+                    kz = _level_bits(b) | _key_along(period.repeats, levels, b, 2, z)
                     for y in range(low[1], high[1] + 1):
-                        ky = kz | _key_along(periodic, levels, b, 1, y)
+                        ky = kz | _key_along(period.repeats, levels, b, 1, y)
                         for x in range(low[0], high[0] + 1):
-                            wanted = ky | _key_along(periodic, levels, b, 0, x)
+                            wanted = ky | _key_along(period.repeats, levels, b, 0, x)
                             cell, brick = _find_cell(wanted, bricks, grid, brick_key, brick)
                             brick_key = wanted >> 9
                             found = _collect(
                                 i, cell, reach, row, width, found,
-                                periodic, period, position, grid, rows,
+                                period, position, grid, rows,
                             )  # fmt: skip
         pairs.start[i + 1] = found
     return pack_rows(first, last, width, rows, pairs)
@@ -335,12 +332,12 @@ class MixedNeighbors(Neighbors):
         if self._nearby.shape[0] < cells:
             self._nearby = scalars(qd.i32, self._grid.cell_key.shape[0])
         link_levels(
-            cells, bricks, self._radius, self.is_periodic, self._levels, self._grid, self._nearby
+            cells, bricks, self._radius, self.period.repeats, self._levels, self._grid, self._nearby
         )
 
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = list_level_chunk(
-            first, last, self._row_width, self._bricks, radius, self.is_periodic, self.period,
+            first, last, self._row_width, self._bricks, radius, self.period,
             self._levels, particles.array("position"), particles.array("size"), self._grid,
             self._nearby, self._rows, self.pairs,
         )  # fmt: skip

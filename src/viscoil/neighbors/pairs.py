@@ -18,9 +18,10 @@ import numpy as np
 import quadrants as qd
 from quadrants import i32, i64
 
-from viscoil.core.compute import Ints, Longs, Vec3s, scalars, vec3, view
+from viscoil.core.compute import Ints, Longs, Vec3s, scalars, view
 from viscoil.core.errors import RunError
 from viscoil.core.reductions import block_count, exclusive_scan
+from viscoil.neighbors.period import Period, make_period, separation, wrap_positions
 from viscoil.neighbors.zorder import ZSort, last_cell, origin, spread, squeeze
 from viscoil.particles.store import Particles
 
@@ -37,57 +38,6 @@ class PairList:
 
     start: Ints  # (n + 1) first pair of each particle
     neighbor: Ints  # (pairs) the other particle
-
-
-@dataclasses.dataclass
-class Period:
-    """Length of each axis after which space repeats, m; 0 where it does not."""
-
-    x: qd.f32
-    y: qd.f32
-    z: qd.f32
-
-
-@qd.func
-def _nearest_image(apart: qd.f32, length: qd.f32) -> qd.f32:
-    image = apart
-    if length > 0.0:
-        image -= length * qd.round(apart / length)
-    return image
-
-
-@qd.func
-def separation(periodic: qd.template(), period: Period, xi: vec3, xj: vec3):
-    """x_i − x_j, through the nearest image along periodic axes; `periodic` false skips the test."""
-    apart = xi - xj
-    if qd.static(periodic):
-        apart[0] = _nearest_image(apart[0], period.x)
-        apart[1] = _nearest_image(apart[1], period.y)
-        apart[2] = _nearest_image(apart[2], period.z)
-    return apart
-
-
-@qd.func
-def _wrap(coordinate: qd.f32, length: qd.f32) -> qd.f32:
-    wrapped = coordinate
-    if length > 0.0:
-        if coordinate < 0.0 or coordinate >= length:
-            wrapped = qd.max(coordinate - length * qd.floor(coordinate / length), 0.0)
-        # a hair before the end, where rounding cannot put it into the cell after the last
-        last = 0.9999996 * length
-        if wrapped > last:
-            wrapped = last
-    return wrapped
-
-
-@qd.kernel(fastcache=True)
-def wrap_positions(n: qd.i32, period: Period, position: Vec3s):
-    """Brings particles that left a periodic axis at one end back in at the other."""
-    for i in range(n):
-        x = position[i]
-        position[i] = qd.Vector(
-            [_wrap(x[0], period.x), _wrap(x[1], period.y), _wrap(x[2], period.z)]
-        )
 
 
 @dataclasses.dataclass
@@ -226,7 +176,6 @@ def _list_chunk(
     last: qd.i32,
     width: qd.i32,
     radius: qd.f32,
-    periodic: qd.template(),
     period: Period,
     position: Vec3s,
     grid: CellGrid,
@@ -247,7 +196,7 @@ def _list_chunk(
             other = grid.around[c * 27 + o]
             if other >= 0:
                 for j in range(grid.cell_start[other], grid.cell_start[other + 1]):
-                    apart = separation(periodic, period, xi, position[j])
+                    apart = separation(period, xi, position[j])
                     rows[row + qd.min(found, width - 1)] = j
                     near = qd.cast(apart.dot(apart) < radius * radius, qd.i32)
                     found += near & qd.cast(j != i, qd.i32)
@@ -276,9 +225,8 @@ class Neighbors:
     """Keeps the particles sorted and the pair list up to date."""
 
     def __init__(self, periodic: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
-        self.period = Period(*periodic)
+        self.period = make_period(periodic)
         self.lengths = periodic
-        self.is_periodic = any(length > 0.0 for length in periodic)
         self.sizes: tuple[float, ...] = (1.0,)
         """The sizes of particles that it can tell apart."""
         self.pairs = PairList(scalars(i32, 1), scalars(i32, 1))
@@ -301,7 +249,7 @@ class Neighbors:
         if particles.capacity < self._capacity:
             self._start_small()
         self._capacity = particles.capacity
-        if self.is_periodic:
+        if self.period.repeats:
             wrap_positions(particles.count, self.period, particles.array("position"))
         survivors, moved = self._sort(particles, radius)
         if moved:
@@ -388,7 +336,7 @@ class Neighbors:
 
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = _list_chunk(
-            first, last, self._row_width, radius, self.is_periodic, self.period,
+            first, last, self._row_width, radius, self.period,
             particles.array("position"), self._grid, self._rows, self.pairs,
         )  # fmt: skip
         return longest

@@ -19,85 +19,85 @@ then have their rest density to 1.3 % in the mean (a fine particle above a coars
 
 import quadrants as qd
 
+from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
-from viscoil.solvers.dcpbd.workspace import Fluid
 
 
 @qd.func
-def size_of(scale: Scale, fluid: Fluid, i: qd.i32) -> qd.f32:
+def size_of(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """s_i."""
     size = 1.0
     if qd.static(scale.mixed):
-        size = fluid.size[i]
+        size = near.size[i]
     return size
 
 
 @qd.func
-def spacing_of(scale: Scale, fluid: Fluid, i: qd.i32) -> qd.f32:
+def spacing_of(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """d_i, m."""
-    return size_of(scale, fluid, i) * scale.spacing
+    return size_of(scale, near, i) * scale.spacing
 
 
 @qd.func
-def support_of(scale: Scale, fluid: Fluid, i: qd.i32) -> qd.f32:
+def support_of(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """h_i, m."""
-    return size_of(scale, fluid, i) * scale.support
+    return size_of(scale, near, i) * scale.support
 
 
 @qd.func
-def volume_of(scale: Scale, fluid: Fluid, i: qd.i32) -> qd.f32:
+def volume_of(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """V_i, m³."""
-    size = size_of(scale, fluid, i)
+    size = size_of(scale, near, i)
     return size * size * size * scale.volume
 
 
 @qd.func
-def pair_size(scale: Scale, fluid: Fluid, i: qd.i32, j: qd.i32) -> qd.f32:
+def pair_size(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
     """s_ij = (s_i + s_j)/2: pairs have the spacing s_ij d and the support s_ij h."""
     size = 1.0
     if qd.static(scale.mixed):
-        size = 0.5 * (fluid.size[i] + fluid.size[j])
+        size = 0.5 * (near.size[i] + near.size[j])
     return size
 
 
 @qd.func
-def value_share(scale: Scale, fluid: Fluid, i: qd.i32, j: qd.i32) -> qd.f32:
+def value_share(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
     """(s_j/s_ij)²: what w(q) of the pair adds to the density of i, in units of V · value_scale."""
     share = 1.0
     if qd.static(scale.mixed):
-        s = fluid.size[j] / pair_size(scale, fluid, i, j)
+        s = near.size[j] / pair_size(scale, near, i, j)
         share = s * s
     return share
 
 
 @qd.func
-def slope_share(scale: Scale, fluid: Fluid, i: qd.i32, j: qd.i32) -> qd.f32:
+def slope_share(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
     """s_j²/s_ij⁴: the same for its gradient w'(q)/q · x, in units of V · gradient_scale."""
     share = 1.0
     if qd.static(scale.mixed):
-        s = pair_size(scale, fluid, i, j)
-        share = value_share(scale, fluid, i, j) / (s * s)
+        s = pair_size(scale, near, i, j)
+        share = value_share(scale, near, i, j) / (s * s)
     return share
 
 
 @qd.func
-def pressure_ratio(scale: Scale, fluid: Fluid, i: qd.i32, j: qd.i32) -> qd.f32:
+def pressure_ratio(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
     """How the pressure of j counts beside that of i in f_i/V_i: V_j slope_share_ji/(V_i slope_share_ij).
 
     It makes forces pairwise opposite although densities count neighbours unevenly: s_j/s_i.
     """
     ratio = 1.0
     if qd.static(scale.mixed):
-        ratio = fluid.size[j] / fluid.size[i]
+        ratio = near.size[j] / near.size[i]
     return ratio
 
 
 @qd.func
-def weight_share(scale: Scale, fluid: Fluid, i: qd.i32, j: qd.i32) -> qd.f32:
+def weight_share(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
     """s_i³ s_j³/s_ij⁵: what a weight V_i V_j W'(r)/r is in units of V² · gradient_scale · w'(q)/q."""
     share = 1.0
     if qd.static(scale.mixed):
-        s = pair_size(scale, fluid, i, j)
-        both = fluid.size[i] * fluid.size[j] / (s * s)
+        s = pair_size(scale, near, i, j)
+        both = near.size[i] * near.size[j] / (s * s)
         share = both * both * both * s
     return share

@@ -1,15 +1,16 @@
 # mypy: disable-error-code="valid-type,misc"
 """Lengths and constants of the discretisation, which kernels share."""
 
-import dataclasses
+from dataclasses import dataclass, field
 
 import quadrants as qd
 
+from viscoil.core.compute import COMPILED_IN
 from viscoil.neighbors.lattice import lattice_sums
 from viscoil.neighbors.smoothing import Smoothing
 
 
-@dataclasses.dataclass
+@dataclass
 class Scale:
     """Lengths and constants of the discretisation; `dt` changes from step to step."""
 
@@ -19,11 +20,8 @@ class Scale:
     value_scale: qd.f32  # W = value_scale · w(q), 1/m³
     gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
     dt: qd.f32  # s
-    # Whether sizes of particles differ (`resolution`). Kernels are compiled for either; the metadata
-    # makes Quadrants keep both in its cache.
-    mixed: qd.template() = dataclasses.field(
-        default=False, metadata={"add_value_to_cache_key": True}
-    )
+    kind: qd.template() = field(default=0, metadata=COMPILED_IN)  # a Smoothing
+    mixed: qd.template() = field(default=False, metadata=COMPILED_IN)  # whether sizes differ
 
 
 def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = False) -> Scale:
@@ -37,4 +35,4 @@ def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = Fa
     value_scale = 1.0 / (volume * lattice_sums(kind, support)[0])
     calibration = value_scale * radius**3 / kind.value_constant
     gradient_scale = calibration * kind.gradient_constant / radius**5
-    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0, mixed)
+    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0, int(kind), mixed)

@@ -6,8 +6,7 @@ of them has been in use for a while. Particles are removed by a mask; the next s
 last and they are cut off, so that removal costs nothing of its own. Ids are stable: they survive
 sorting and removal, and are never given twice.
 
-Channels that only stress needs exist only where a material carries any: they are two thirds of a
-particle, and water has none of them.
+Particles have the base channels, those of their solver, and those that a scene or a user adds.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,39 +28,31 @@ MOST_IDS = 2**31  # that 32 bits can tell apart
 
 @dataclass(frozen=True)
 class ChannelKind:
-    """What one particle holds in a channel: `width` numbers of type `dtype`."""
+    """What one particle holds in a channel: `width` numbers of type `dtype`, at `rest` to begin with."""
 
     dtype: str  # "f32" or "i32"
     width: int = 1  # 1, 3 or 6
     unit: str = "1"
+    rest: float | tuple[float, ...] = 0.0
 
     def allocate(self, capacity: int) -> Any:
+        """An array for that many particles, zeroed."""
         if self.width > 1:
             return vectors(self.width, capacity)
         return scalars(qd.f32 if self.dtype == "f32" else qd.i32, capacity)
 
 
-# The channels every simulation has. Letters are those of the papers.
-STANDARD_CHANNELS: Mapping[str, ChannelKind] = {
+# The channels that particles have whatever the solver, which adds its own.
+BASE_CHANNELS: Mapping[str, ChannelKind] = {
     "position": ChannelKind("f32", 3, "m"),  # x
     "velocity": ChannelKind("f32", 3, "m/s"),  # u
     "id": ChannelKind("i32", 1),  # stable, from 0
     "material": ChannelKind("i32", 1),  # index into the scene's materials
     "birth": ChannelKind("f32", 1, "s"),  # simulated time of creation
-    "conformation": ChannelKind("f32", 6, "1"),  # q = (xx, yy, zz, xy, xz, yz) of Q; rest: identity
-    "dilation": ChannelKind("f32", 1, "1"),  # θ: 2/3 ln of its growth, or what pressure stands for
-    "curvature": ChannelKind("f32", 3, "1"),  # its companion for the shortest waves; rest: 0
-    "stress": ChannelKind("f32", 6, "Pa"),  # what the conformation constraint transmits
-    "pressure": ChannelKind("f32", 1, "Pa"),  # what the density constraint transmits
-    "bend": ChannelKind("f32", 3, "Pa"),  # what the constraint of its companion transmits
 }
 
 # A channel of scenes of mixed resolution only.
-SIZE = ChannelKind("f32", 1, "1")  # s: spacing of the particle in units of simulation.spacing
-
-STRESS_CHANNELS = ("conformation", "dilation", "curvature", "stress", "bend")
-IDENTITY6 = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
-REST: Mapping[str, tuple[float, ...] | float] = {"conformation": IDENTITY6, "size": 1.0}  # else 0
+SIZE = ChannelKind("f32", 1, rest=1.0)  # s: spacing of the particle in units of simulation.spacing
 
 
 @qd.kernel(fastcache=True)
@@ -99,8 +90,10 @@ _GATHER = {
 class Particles:
     """All particles of a simulation. Elements past `count` are garbage."""
 
-    def __init__(self, capacity: int = 0, *, stress: bool = True) -> None:
-        """With room for `capacity` particles; without `stress` they lack the channels for it."""
+    def __init__(
+        self, capacity: int = 0, channels: Mapping[str, ChannelKind] | None = None
+    ) -> None:
+        """With room for `capacity` particles, and these channels beside the base ones."""
         self.count = 0
         self.next_id = 0
         self.capacity = max(capacity, 1)
@@ -110,23 +103,16 @@ class Particles:
         self._sorts_half_empty = 0
         self._most_since = 0
         self.alive = self._mask(self.capacity)
-        for name, kind in STANDARD_CHANNELS.items():
-            if stress or name not in STRESS_CHANNELS:
+        self.require({**BASE_CHANNELS, **(channels or {})})
+
+    def require(self, channels: Mapping[str, ChannelKind]) -> None:
+        """Adds these channels, at rest, unless they are there."""
+        for name, kind in channels.items():
+            if name not in self.kinds:
                 self.add_channel(name, kind)
 
-    @property
-    def carry_stress(self) -> bool:
-        """Whether they have the channels for it."""
-        return all(name in self.kinds for name in STRESS_CHANNELS)
-
-    def add_stress(self) -> None:
-        """Adds the channels that stress needs, at rest, unless they are there."""
-        for name in STRESS_CHANNELS:
-            if name not in self.kinds:
-                self.add_channel(name, STANDARD_CHANNELS[name])
-
     def add_channel(self, name: str, kind: ChannelKind) -> None:
-        """Adds a channel at rest (0, but for conformations); users may add as many as they like."""
+        """Adds a channel at rest; users may add as many as they like."""
         if name in self.kinds:
             raise ViscoilError(f"there is already a channel named {name!r}: choose another name")
         if (kind.dtype, kind.width) not in _GATHER:
@@ -135,16 +121,14 @@ class Particles:
             )
         self.kinds[name] = kind
         self._arrays[name] = kind.allocate(self.capacity)
-        if name in REST:
-            self[name] = REST[name]
+        if kind.rest != 0.0:
+            self[name] = kind.rest
 
     def array(self, name: str) -> Any:
         """The array that kernels use."""
         if name not in self.kinds:
-            why = " (it comes with the first material that carries stress)"
             raise ViscoilError(
-                f"there is no channel {name!r}{why if name in STRESS_CHANNELS else ''}: "
-                f"choose among {', '.join(self.kinds)}"
+                f"there is no channel {name!r}: choose among {', '.join(self.kinds)}"
             )
         return self._arrays[name]
 
@@ -176,7 +160,7 @@ class Particles:
         ids = np.arange(self.next_id, self.next_id + added)
         for name, kind in self.kinds.items():
             shape = (added,) if kind.width == 1 else (added, kind.width)
-            values = channels.get(name, ids if name == "id" else REST.get(name, 0.0))
+            values = channels.get(name, ids if name == "id" else kind.rest)
             write(self._arrays[name], np.broadcast_to(values, shape), self.count)
         self.count += added
         self.next_id += added
@@ -186,7 +170,7 @@ class Particles:
         """Copies of all arrays, and what else `load` needs to make the same particles of them."""
         arrays = {name: np.array(self[name]) for name in self}
         arrays["alive"] = np.array(view(self.alive, self.count))
-        kinds = {name: [kind.dtype, kind.width, kind.unit] for name, kind in self.kinds.items()}
+        kinds = {n: [k.dtype, k.width, k.unit, k.rest] for n, k in self.kinds.items()}
         return arrays, {"next_id": self.next_id, "channels": kinds}
 
     @classmethod
@@ -196,10 +180,8 @@ class Particles:
         """The particles that were saved; raises KeyError where something is not there."""
         count = len(arrays["position"])
         kept = metadata["channels"]
-        particles = cls(count, stress=all(name in kept for name in STRESS_CHANNELS))
-        for name, (dtype, width, unit) in kept.items():
-            if name not in particles:
-                particles.add_channel(name, ChannelKind(dtype, width, unit))
+        particles = cls(count)
+        particles.require({name: _kind_of(*saved) for name, saved in kept.items()})
         if count:
             particles.append({name: arrays[name] for name in kept})
             write(particles.alive, arrays["alive"])
@@ -261,3 +243,8 @@ class Particles:
         mask = scalars(qd.i32, capacity)
         mask.fill(1)
         return mask
+
+
+def _kind_of(dtype: str, width: int, unit: str, rest: Any = 0.0) -> ChannelKind:
+    """As it was saved; earlier versions did not save what a channel is at rest."""
+    return ChannelKind(dtype, width, unit, tuple(rest) if isinstance(rest, list) else rest)

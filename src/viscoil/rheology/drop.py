@@ -12,17 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from viscoil.colliders import ColliderSet
 from viscoil.constraints.capillary import CORE, CORE_RADIUS
 from viscoil.core import compute
 from viscoil.core.timing import PhaseClock
-from viscoil.materials.table import Materials
 from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import Particles
-from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.dcpbd.solver import DCPBD
-from viscoil.walls.boundary import Boundary
+from viscoil.rheology.slab import free_state
+from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.solvers.registry import make_solver
 
 Float = npt.NDArray[np.float64]
 
@@ -58,12 +56,9 @@ class FreeDrop:
         self.particles = Particles(len(points))
         self.particles.append({"position": spacing * points})
         self._neighbors = Neighbors((0.0, 0.0, 0.0))
-        self._solver = DCPBD(
-            settings or SolverSettings(), spacing, self._neighbors, PhaseClock()
-        )  # fmt: skip
-        self._materials = Materials([material])
-        walls = ColliderSet(())
-        self._boundary = Boundary(walls.arrays, walls.count)
+        settings = settings or DcpbdSettings()
+        self._solver = make_solver(settings, spacing, self._neighbors, PhaseClock())
+        self._state = free_state(self.particles, material, spacing, settings)
 
     @property
     def laplace_pressure(self) -> float:
@@ -80,9 +75,7 @@ class FreeDrop:
         """Steps for a time; rows of (time, stretch, pressure inside) after each step."""
         rows = []
         for _ in range(round(duration / dt)):
-            self._solver.step(
-                self.particles, self._materials, self._boundary, (0.0, 0.0, 0.0), dt
-            )  # fmt: skip
+            self._solver.step(self._state, dt)
             self.time += dt
             rows.append((self.time, self.stretch(), self.pressure()))
         return np.array(rows)
@@ -122,7 +115,7 @@ class FreeDrop:
     def _push(self, r: Float, i: npt.NDArray[np.int64], j: npt.NDArray[np.int64]) -> Float:
         """Force between particles at the distance r, N: of pressure and of the core."""
         s, p = self._solver.scale, self.particles["pressure"].astype(np.float64)
-        slope = smoothing_slope(self._solver.kind, r / s.support)
+        slope = smoothing_slope(self._solver.smoothing, r / s.support)
         pressed = -(s.volume**2) * (p[i] + p[j]) * s.gradient_scale * s.support * slope
         core = CORE * self.material.surface_tension * self.spacing
         push: Float = pressed + core * np.maximum(1.0 - r / (CORE_RADIUS * self.spacing), 0.0)

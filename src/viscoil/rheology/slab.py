@@ -19,6 +19,7 @@ does; in a box that is full and closed the pressure would rise without end, and 
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +28,15 @@ import numpy.typing as npt
 from viscoil.colliders import ColliderSet
 from viscoil.core import compute
 from viscoil.core.timing import PhaseClock
+from viscoil.forces.registry import bare_forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.pairs import Neighbors
+from viscoil.neighbors.smoothing import Smoothing
 from viscoil.particles.store import Particles
-from viscoil.scene import Material, SolverSettings
-from viscoil.solvers.dcpbd.solver import DCPBD, StepReport
-from viscoil.walls.boundary import Boundary
+from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.solvers.protocol import State
+from viscoil.solvers.registry import make_solver
+from viscoil.walls.contact_walls import ContactWalls
 
 Float = npt.NDArray[np.float64]
 
@@ -84,6 +88,16 @@ class Grid:
         return places
 
 
+def free_state(
+    particles: Particles, material: Material, spacing: float, settings: SolverSettings
+) -> State:
+    """Particles of one material without gravity and walls."""
+    nothing = ColliderSet(())
+    smoothing = Smoothing[settings.smoothing.upper()]
+    walls = ContactWalls(nothing.arrays, nothing.count, smoothing, settings.support)
+    return State(particles, Materials([material]), walls, bare_forces(spacing, settings))
+
+
 class Slab:
     """One material between two free surfaces, and the solver that moves it."""
 
@@ -96,22 +110,19 @@ class Slab:
         positions = grid.positions()
         self.particles = Particles(len(positions))
         self.particles.append({"position": positions})
-        self._materials = Materials([material])
-        colliders = ColliderSet(())
-        self._boundary = Boundary(colliders.arrays, colliders.count)
-        self._solver = DCPBD(
-            settings or SolverSettings(), grid.spacing, Neighbors(grid.periods), PhaseClock()
-        )
+        settings = settings or DcpbdSettings()
+        self._solver = make_solver(
+            settings, grid.spacing, Neighbors(grid.periods), PhaseClock()
+        )  # fmt: skip
+        self._state = free_state(self.particles, material, grid.spacing, settings)
 
     def push(self, change: Float) -> None:
         """Adds velocities (n, 3) in m/s, in the present order of the particles."""
         self.particles["velocity"] += change.astype(np.float32)
 
-    def advance(self, dt: float) -> StepReport:
+    def advance(self, dt: float) -> Mapping[str, float]:
         """One step of the solver, without gravity."""
-        return self._solver.step(
-            self.particles, self._materials, self._boundary, (0.0, 0.0, 0.0), dt
-        )
+        return self._solver.step(self._state, dt)
 
 
 class WaveSlab(Slab):

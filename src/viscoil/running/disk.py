@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from viscoil.core.errors import RunError
+from viscoil.particles.store import BASE_CHANNELS
 from viscoil.runs.folder import RunFolder
 from viscoil.sampling import amounts
 from viscoil.scene import Scene
 from viscoil.simulation import memory_need
 
-STATE_UNDER_STRESS = 120  # bytes of a particle in a checkpoint
-STATE_WITHOUT_STRESS = 44
 NUMBERS = {"id": 1, "material": 1}  # of a particle in a particle file; other channels have three
 PICTURE_BYTES = 0.3  # per pixel of a preview, as measured on those of honey and water
 
@@ -51,9 +50,10 @@ def run_bytes(scene: Scene, frame: int, particles: int, keep: int) -> float:
 
 
 def _state_bytes(scene: Scene) -> float:
-    """Of a particle in a checkpoint."""
-    own = 4 * sum(scene.channel_widths.values())
-    return own + (STATE_UNDER_STRESS if memory_need.needs_stress(scene) else STATE_WITHOUT_STRESS)
+    """Of a particle in a checkpoint: all channels, and whether it lives."""
+    kinds = [*BASE_CHANNELS.values(), *memory_need.solver_channels(scene).values()]
+    numbers = sum(kind.width for kind in kinds) + sum(scene.channel_widths.values()) + 1
+    return 4.0 * numbers
 
 
 def _frame_bytes(scene: Scene) -> float:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,12 +57,16 @@ class Recorder:
         threads: int | None,
         plan: CheckpointPlan,
         frame: int,
+        figures: Sequence[Mapping[str, Any]] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`frame` is the one that the run starts with, `clock` tells wall time in s."""
+        """`frame` is the one that the run starts with, `figures` those that its solver reports.
+
+        `clock` tells wall time in s.
+        """
         self._folder = folder
         self._about = (start.scene.to_toml(), arch, threads or os.cpu_count() or 1)
-        self._past = start.record()
+        self._past = {**start.record(), "figures": list(figures)}
         self._plan = plan
         self._clock = clock
         self._saved_at, self._saved_frame = clock(), frame

@@ -1,6 +1,5 @@
 """Runs a scene into a folder: steps, outputs, progress, checkpoints, Ctrl-C and divergence."""
 
-import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from viscoil.core import progress
 from viscoil.core.commands import command
 from viscoil.core.errors import DivergedError, RunError, Stopped, ViscoilError
+from viscoil.core.figures import Figure, to_record, trouble
 from viscoil.running import disk
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 WHAT_TO_TRY = (
     "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
 )
+ENERGY = Figure("kinetic_energy", "kinetic energy", "J")
 GOING_ON = "; --resume --force goes on with that from the last good state"
 
 
@@ -49,6 +50,10 @@ class Simulation(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """What the user should know about the start of the scene, one sentence each."""
+
+    @property
+    def figures(self) -> Sequence[Figure]:
+        """What the solver reports of every step."""
 
     def step(self) -> Mapping[str, Any]:
         """Take one time step; its statistics.
@@ -119,7 +124,9 @@ def run(
         room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)
         _show([] if quiet else [*start.notes, *simulation.notes, *room])
         _prepare(folder, simulation, overwrite)
-        recorder = Recorder(folder, start, arch, threads, plan, simulation.frame)
+        recorder = Recorder(
+            folder, start, arch, threads, plan, simulation.frame, to_record(simulation.figures)
+        )
         _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
@@ -164,7 +171,7 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
 
 
 def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
-    display = progress.choose(simulation.frame, frames, quiet)
+    display = progress.choose(simulation.frame, frames, quiet, simulation.figures)
     with _closing(recorder, display), _stop_signals() as stopped:
         _drive(simulation, frames, recorder, display, stopped)
 
@@ -221,20 +228,18 @@ def _step(simulation: Simulation, recorder: Recorder, display: progress.Progress
             recorder.checkpoint(simulation)
         going_on = GOING_ON if error.state_kept else ""
         raise DivergedError(f"{error}: {WHAT_TO_TRY}{going_on}", error.state_kept) from error
-    _check_finite(stats)
+    _check_figures(simulation.figures, stats)
     recorder.step(stats)
     if simulation.frame != frame:
         recorder.frame(simulation.snapshot())
     display.step(simulation.frame, stats)
 
 
-def _check_finite(stats: Mapping[str, Any]) -> None:
-    for key in ("kinetic_energy", "density_error_mean", "density_error_max"):
-        if key in stats and not math.isfinite(stats[key]):
-            where = f"step {stats['step']}, t = {stats['time']:.6g} s"
-            raise DivergedError(
-                f"the simulation diverged at {where} ({key} is {stats[key]}): {WHAT_TO_TRY}"
-            )
+def _check_figures(figures: Sequence[Figure], stats: Mapping[str, Any]) -> None:
+    reason = trouble([ENERGY, *figures], stats)
+    if reason is not None:
+        where = f"step {stats['step']}, t = {stats['time']:.6g} s"
+        raise DivergedError(f"the simulation diverged at {where} ({reason}): {WHAT_TO_TRY}")
 
 
 def _stopped_text(simulation: Simulation, frames: int) -> str:

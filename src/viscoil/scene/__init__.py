@@ -32,8 +32,8 @@ from viscoil.scene.settings import (
     Camera,
     OutputSpec,
     SimulationSettings,
-    SolverSettings,
 )
+from viscoil.scene.solvers import DcpbdSettings, SolverSettings
 
 __all__ = [
     "PRESETS",
@@ -45,6 +45,7 @@ __all__ = [
     "Collider",
     "CylinderCollider",
     "CylinderFluid",
+    "DcpbdSettings",
     "DiscEmitter",
     "Emitter",
     "Field",

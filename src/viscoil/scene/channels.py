@@ -16,12 +16,10 @@ from viscoil.scene._base import (
     Problem,
     Vec3,
 )
+from viscoil.scene.solvers.registry import settings_model, settings_models
 
-STANDARD = (
-    "position", "velocity", "id", "material", "birth", "conformation", "dilation", "curvature",
-    "stress", "pressure", "bend",
-)  # fmt: skip
-"""The channels that every particle has."""
+BASE = ("position", "velocity", "id", "material", "birth")
+"""The channels that every particle has; its solver adds others."""
 OPTIONAL = {"color": 3, "temperature": 1, "lifespan": 1}
 """Channels that exist if the scene uses them, and how many numbers they hold."""
 _NOT_CHANNELS = (
@@ -87,7 +85,8 @@ class Made(Model):
 
 def _bad_name(name: str) -> str | None:
     """What is wrong with the name of a user's channel."""
-    if name in (*STANDARD, *OPTIONAL, *_NOT_CHANNELS):
+    solvers = [name for model in settings_models().values() for name in model.CHANNELS]
+    if name in (*BASE, *solvers, *OPTIONAL, *_NOT_CHANNELS):
         return "is a name that Viscoil uses itself: choose another one"
     if not name.isidentifier():
         return "is no name for a channel: use letters, digits and underscores"
@@ -130,7 +129,7 @@ def channel_problems(data: Mapping[str, Any]) -> list[Problem]:
             if _width(value) != widths[name]:
                 text = f"must hold {_amount(widths[name])}, as it does elsewhere in the scene"
                 problems.append(((*place, "channels", name), text, value))
-    known = (*STANDARD, *widths)
+    known = (*BASE, *settings_model(data.get("solver")).CHANNELS, *widths)
     for place, name in _channel_uses(data):
         if name not in known:
             problems.append((place, _unknown_channel(name, known), name))

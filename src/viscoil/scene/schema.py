@@ -18,7 +18,9 @@ from viscoil.scene.fluids import Fluid
 from viscoil.scene.kill import Kill
 from viscoil.scene.materials import Material
 from viscoil.scene.presets import PRESETS
-from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings, SolverSettings
+from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings
+from viscoil.scene.solvers import AnySolverSettings, DcpbdSettings
+from viscoil.scene.solvers.registry import name_definitions
 
 DEFAULT_OUTPUTS = (
     OutputSpec(type="frames"),
@@ -34,7 +36,7 @@ class Scene(Model):
 
     simulation: SimulationSettings
     """Resolution, duration, time step and domain."""
-    solver: SolverSettings = SolverSettings()
+    solver: AnySolverSettings = DcpbdSettings()
     """How the equations are solved."""
     materials: dict[str, Material] = Field(default_factory=dict)
     """Materials by name; presets that fluids or emitters name are added."""
@@ -156,6 +158,7 @@ class Scene(Model):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of a scene file, for editors."""
         schema = cls.model_json_schema()
+        name_definitions(schema)
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

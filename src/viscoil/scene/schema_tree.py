@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from viscoil.scene._base import Location
+from viscoil.scene.solvers.registry import settings_models
 
 Node = Mapping[str, Any]
 
@@ -12,8 +13,13 @@ TAGGED = ("fluids", "emitters", "colliders", "fields", "kill")
 """Arrays whose tables are told apart by `shape` or `type`, which pydantic puts into the location."""
 
 
-@cache
 def _schema() -> dict[str, Any]:
+    return _schema_with(tuple(settings_models()))
+
+
+@cache
+def _schema_with(solvers: tuple[str, ...]) -> dict[str, Any]:
+    """The schema while these solvers are registered."""
     from viscoil.scene.schema import Scene
 
     return Scene.json_schema()
@@ -84,9 +90,11 @@ def _child(node: Node, part: str | int) -> Node:
 
 def _table(node: Node, data: Any) -> Node:
     """The schema with references followed and the shape chosen by the data."""
+    default = node.get("default")
     node = _merge(node)
     if "discriminator" in node:
-        tag = _get(data, node["discriminator"]["propertyName"])
+        name = node["discriminator"]["propertyName"]
+        tag = _get(data, name) or _get(default, name)
         ref = node["discriminator"]["mapping"].get(tag) if isinstance(tag, str) else None
         return _follow(ref) if ref else {}
     return node

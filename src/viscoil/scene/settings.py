@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt
-from pydantic import Field
 
 from viscoil.scene._base import (
     Model,
     NonNegative,
-    Number,
     Positive,
     Problem,
     Switch,
@@ -18,8 +16,6 @@ from viscoil.scene._base import (
     Whole,
     exactly_one,
 )
-
-DEFAULT_MAX_POSITION_ITERATIONS = 60
 
 
 class Bounds(Model):
@@ -102,52 +98,6 @@ class SimulationSettings(Model):
         assert self.duration is not None  # the validator made sure
         # A duration such as 0.1 s at 30 fps must not become 4 frames through rounding.
         return max(1, math.ceil(self.duration * self.fps - 1e-6))
-
-
-class SolverSettings(Model):
-    """The [solver] table: doubly constrained position-based dynamics (Barreiro et al. 2017)."""
-
-    method: Literal["dcpbd"] = "dcpbd"
-    """Solver."""
-    projection: Literal["doubly", "position"] = "doubly"
-    """Project velocities and positions, or positions alone (regular position-based dynamics)."""
-    corotation: Switch = True
-    """Measure deformation in the rotated frame of each neighbourhood, so that rotation is kept."""
-    gradients: Literal["corrected", "plain"] = "corrected"
-    """First-order corrected smoothing gradients, or the plain ones of the paper."""
-    velocity_solver: Literal["pcg", "jacobi"] = "pcg"
-    """Preconditioned conjugate gradients, or the damped Jacobi iteration of the paper."""
-    velocity_iterations: Annotated[Whole, Ge(0)] = 20
-    """Most iterations of the velocity projection per step."""
-    velocity_tolerance: NonNegative = 1e-3
-    """Relative residual at which conjugate gradients stop; 0 never stops early."""
-    position_iterations: Annotated[Whole, Ge(0)] = 4
-    """Least iterations of the position projection per step."""
-    max_position_iterations: Annotated[Whole, Ge(0)] = Field(
-        default_factory=lambda data: max(
-            DEFAULT_MAX_POSITION_ITERATIONS, data["position_iterations"]
-        )
-    )
-    """Most iterations of the position projection per step (60, or position_iterations if more)."""
-    density_tolerance: NonNegative = 1e-3
-    """Mean relative compression at which position iterations may stop; 0 always takes the most."""
-    stiffness: Literal["exact", "prototype"] = "exact"
-    """Density stiffness of each neighbourhood, or of a full one for all (DYVERSO, eqs. 3 and 4)."""
-    jacobi_relaxation: Positive = 5.0
-    """Relaxation β of the Jacobi iterations."""
-    smoothing: Literal["cubic_spline", "wendland_c2", "poly6_spiky"] = "cubic_spline"
-    """Smoothing function."""
-    support: Annotated[Number, Gt(1)] = 2.0
-    """Radius of the smoothing function, in spacings."""
-    conformation_update: Literal["convected", "implicit"] = "convected"
-    """How the stored conformation follows the flow; implicit is equation 6 of the paper."""
-
-    def _problems(self) -> Iterator[Problem]:
-        yield from super()._problems()
-        if self.max_position_iterations < self.position_iterations:
-            text = f"must be at least position_iterations ({self.position_iterations})"
-            value = self.max_position_iterations
-            yield ("max_position_iterations",), text, value
 
 
 WITH_CHANNELS = ("frames", "export")  # types of outputs that hold particles

@@ -10,7 +10,7 @@ In a script:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from viscoil.bodies.arrays import BodyArrays
 from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.colliders import ColliderSet
 from viscoil.core import compute, memory
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
 from viscoil.core.errors import DivergedError, ResumeError, ViscoilError
+from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.emitters.inflow import Inflow
-from viscoil.forces.fields.force_fields import ForceFields
-from viscoil.forces.heat.heat import Heat
+from viscoil.forces.registry import Setting, make_forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.neighbors.pairs import Neighbors
@@ -39,13 +40,15 @@ from viscoil.scene.changes import changed_material
 from viscoil.simulation import memory_need
 from viscoil.simulation.removal import Removal
 from viscoil.simulation.starting import first_particles, relax
-from viscoil.simulation.stepping import capillary_limit, capillary_note, next_step, speed_limit
+from viscoil.simulation.stepping import next_step, speed_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
-from viscoil.solvers.dcpbd.solver import DCPBD, StepReport
-from viscoil.walls.boundary import Boundary
+from viscoil.solvers.protocol import State
+from viscoil.solvers.registry import make_solver
+from viscoil.walls.contact_walls import ContactWalls
 
 # Particles of which a copy is kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
+OF_SOLVER = "solver_"  # before the names of a solver's own arrays in a checkpoint
 
 
 class Simulation:
@@ -84,32 +87,34 @@ class Simulation:
         self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
         self._neighbors = _make_neighbors(scene)
-        self._solver = DCPBD(scene.solver, scene.simulation.spacing, self._neighbors, self._clock)
+        spacing = scene.simulation.spacing
+        self._solver = make_solver(scene.solver, spacing, self._neighbors, self._clock)
         self._channels = ItemChannels(scene)
         self._inflow = Inflow(scene, self._channels)
-        self.bodies = RigidBodies(
-            self._colliders, scene.simulation.spacing, scene.simulation.report_forces
-        )
+        self.bodies = RigidBodies(self._colliders, spacing, scene.simulation.report_forces)
         """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
-        self._boundary = Boundary(
-            self._colliders.arrays, self._colliders.count, self.bodies.arrays,
-            len(self.bodies.slots),
-        )  # fmt: skip
-        self._boundary.set_nozzles(self._inflow.nozzles)
-        self._fields = ForceFields(scene.fields, self._material_names)
-        self._heat = Heat(scene, self._colliders) if "temperature" in scene.channel_widths else None
+        self._walls = self._make_walls(self.bodies.arrays, len(self.bodies.slots))
+        setting = Setting(
+            spacing, self._solver.smoothing, scene.solver.support, scene, self._colliders
+        )
+        self._forces = make_forces(setting, self._clock)
         self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
         """All particles; `simulation.particles["velocity"]` is a NumPy view."""
         memory.give_back()  # what seeding took
-        self.notes += capillary_note(scene.simulation, self._capillary_step())
+        self.notes += step_note(scene.simulation, self._forces.longest_step(self._materials))
         self._diagnosis = self._measure()
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._remember()
 
     # What a user calls
+
+    @property
+    def figures(self) -> Sequence[Figure]:
+        """What the solver reports of every step, beside what any solver's step has."""
+        return self._solver.figures
 
     def frames(self) -> Iterator[Snapshot]:
         """Simulates to the end of the scene and yields each frame, the present one first."""
@@ -138,15 +143,15 @@ class Simulation:
         if dt is None:
             dt = next_step(
                 settings, self.time, self.frame, self._max_speed(),
-                self._fields.drive(self.time, settings.max_time_step), self.scene.spacings[0],
-                self._capillary_step(),
+                self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
+                self._longest_step(),
             )  # fmt: skip
         elif not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
         self._inflow.add_to(self.particles, self.time, self._last_step)
         self._colliders.move_to(self.time + dt, dt)
         self.bodies.begin(self.time, dt, self.gravity)
-        report = self._solve(dt)
+        report = self._solver.step(self._solver_state(), dt)
         self.bodies.finish(dt)
         self._advance_clock(dt)
         self._check(dt)
@@ -199,11 +204,19 @@ class Simulation:
 
     # How it is done
 
-    def _solve(self, dt: float) -> StepReport:
-        fields = self._fields.during(self.time, dt)
-        return self._solver.step(
-            self.particles, self._materials, self._boundary, self.gravity, dt, fields, self._heat
+    def _solver_state(self) -> State:
+        return State(
+            self.particles, self._materials, self._walls, self._forces, self.gravity, self.time
         )
+
+    def _make_walls(self, bodies: BodyArrays | None = None, body_count: int = 0) -> ContactWalls:
+        """Around the colliders; without `bodies` none of them is moved by what it does."""
+        walls = ContactWalls(
+            self._colliders.arrays, self._colliders.count, self._solver.smoothing,
+            self.scene.solver.support, bodies, body_count,
+        )  # fmt: skip
+        walls.set_nozzles(self._inflow.nozzles)
+        return walls
 
     def _max_speed(self) -> float:
         """Of particles and colliders, m/s."""
@@ -253,9 +266,10 @@ class Simulation:
         self._diagnosis = self._measure()
         return True
 
-    def _capillary_step(self) -> float:
-        """The longest step that surface tension and adhesion allow, s."""
-        return capillary_limit(self._materials.materials, self.scene.simulation.spacing)
+    def _longest_step(self) -> float:
+        """The longest step that forces and the solver allow, s."""
+        of_solver = self._solver.longest_step(self._solver_state())
+        return min(of_solver, self._forces.longest_step(self._materials))
 
     def _alive(self) -> npt.NDArray[np.bool_]:
         """Which particles were not removed after the last step."""
@@ -265,7 +279,7 @@ class Simulation:
         table = self._materials.table
         return self._diagnose(self.particles, self._solver.scale.volume, table.density)
 
-    def _figures(self, dt: float, report: StepReport) -> dict[str, Any]:
+    def _figures(self, dt: float, report: Mapping[str, float]) -> dict[str, Any]:
         diagnosis = self._diagnosis
         forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
         return {
@@ -273,12 +287,7 @@ class Simulation:
             "time": self.time,
             "dt": dt,
             "particles": self.particles.count - self._removed,
-            "velocity_iterations": report.velocity.iterations,
-            "position_iterations": report.position.iterations,
-            "density_error_mean": report.density.mean,
-            "density_error_max": report.density.largest,
-            "outran_neighbors": report.density.outran,
-            "conformation_residual": report.velocity.residual,
+            **report,
             "kinetic_energy": diagnosis.kinetic_energy,
             "linear_momentum": list(diagnosis.linear_momentum),
             "angular_momentum": list(diagnosis.angular_momentum),
@@ -303,15 +312,17 @@ class Simulation:
         self.notes += start.notes
         particles = first_particles(self.scene, start, self._channels)
         if any(fluid.relax for fluid in self.scene.fluids):
-            walls = Boundary(self._colliders.arrays, self._colliders.count)  # bodies stand still
-            walls.set_nozzles(self._inflow.nozzles)
-            spacing = self.scene.simulation.spacing
-            relax(particles, self._solver, self._materials.materials, walls, spacing)
+            standing = self._make_walls()  # bodies too
+            relax(
+                particles, self._solver, self._materials.materials, standing,
+                self.scene.simulation.spacing,
+            )  # fmt: skip
         return particles
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays, metadata = self.particles.save()
         arrays["bodies"] = self.bodies.save()
+        arrays |= {f"{OF_SOLVER}{name}": array for name, array in self._solver.save().items()}
         metadata |= {
             "time": self.time,
             "frame": self.frame,
@@ -330,6 +341,8 @@ class Simulation:
         self._inflow.layers = list(metadata["layers"])
         self._colliders.move_to(self.time, self._last_step)
         self.bodies.load(arrays["bodies"])
+        own = {n.removeprefix(OF_SOLVER): a for n, a in arrays.items() if n.startswith(OF_SOLVER)}
+        self._solver.load(own)
         self.particles = particles
         return particles
 

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from viscoil.forces.protocol import Forces
 from viscoil.materials.table import Materials
 from viscoil.particles.store import SIZE, Particles
 from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.sampling.seeding import Seeding
 from viscoil.scene import Material, Scene
-from viscoil.simulation import memory_need
-from viscoil.solvers.dcpbd.solver import DCPBD
-from viscoil.walls.boundary import Boundary
+from viscoil.simulation.memory_need import solver_channels
+from viscoil.solvers.protocol import Solver, State
+from viscoil.walls.protocol import Walls
 
 # Rounds in which a fluid that starts too dense is spread out.
 RELAXING_STEPS = 30
@@ -20,7 +21,7 @@ RELAXING_STEPS = 30
 
 def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Particles:
     """The particles that a scene starts with, with every channel that it asks for."""
-    particles = Particles(len(start.position), stress=memory_need.needs_stress(scene))
+    particles = Particles(len(start.position), solver_channels(scene))
     channels.add_to(particles)
     if scene.mixed:
         particles.add_channel("size", SIZE)
@@ -39,18 +40,21 @@ def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Par
 
 def relax(
     particles: Particles,
-    solver: DCPBD,
+    solver: Solver,
     materials: Sequence[Material],
-    walls: Boundary,
+    walls: Walls,
     spacing: float,
 ) -> None:
     """Moves particles apart where they start too dense: pressure alone, and no motion is kept."""
     velocity = np.array(particles["velocity"])  # by id, for ids still count up
     inviscid = Materials([Material(density=m.density, viscosity=0.0) for m in materials])
+    state = State(particles, inviscid, walls, Forces(()))
     # so long that a particle may move where it has to, and no wall moves meanwhile
     dt = 0.1 * math.sqrt(spacing)
     for _ in range(RELAXING_STEPS):
         particles["velocity"] = 0.0
-        solver.step(particles, inviscid, walls, (0.0, 0.0, 0.0), dt)
+        solver.step(state, dt)
     particles["velocity"] = velocity[particles["id"]]
-    particles["pressure"] = 0.0
+    for name, kind in solver.channels(materials).items():
+        if name in particles:
+            particles[name] = kind.rest

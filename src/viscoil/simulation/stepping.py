@@ -1,11 +1,9 @@
 """How long the next step is: fixed or by the speed of the flow, and never past the end of a frame."""
 
 import math
-from collections.abc import Iterable
 
-from viscoil.constraints.capillary import capillary_step
 from viscoil.forces.drive import Drive
-from viscoil.scene import Material, SimulationSettings
+from viscoil.scene import SimulationSettings
 
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
 # Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
@@ -21,15 +19,15 @@ def next_step(
     max_speed: float,
     drive: Drive | None = None,
     spacing: float | None = None,
-    capillary: float = math.inf,
+    limit: float = math.inf,
 ) -> float:
     """Δt in s: an equal share of what is left of the frame, no longer than asked for.
 
-    `spacing` (m) is that of the smallest particles, if not the one of the settings; `capillary` is
-    the longest step that surface tension allows an adaptive step, s.
+    `spacing` (m) is that of the smallest particles, if not the one of the settings; `limit` is
+    the longest adaptive step that forces and the solver allow, s.
     """
     left = (frame + 1) / settings.fps - time
-    adaptive = min(adaptive_step(settings, max_speed, drive, spacing), capillary)
+    adaptive = min(adaptive_step(settings, max_speed, drive, spacing), limit)
     longest = settings.time_step or adaptive
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
@@ -59,14 +57,7 @@ def speed_limit(settings: SimulationSettings, spacing: float, dt: float) -> floa
     return max(reach * spacing / dt, 1e-3)
 
 
-def capillary_limit(materials: Iterable[Material], spacing: float) -> float:
-    """The longest step that surface tension and adhesion of all materials allow, s."""
-    return min(
-        capillary_step(m.density, spacing, max(m.surface_tension, m.adhesion)) for m in materials
-    )
-
-
-def capillary_note(settings: SimulationSettings, longest: float) -> list[str]:
+def step_note(settings: SimulationSettings, longest: float) -> list[str]:
     """A sentence if a fixed step is longer than capillary waves allow (s)."""
     step = settings.time_step
     if step is None or step <= longest:

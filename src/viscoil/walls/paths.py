@@ -7,7 +7,7 @@ from viscoil.bodies.arrays import body_velocity
 from viscoil.colliders.arrays import ColliderArrays, carried, distance_and_normal
 from viscoil.core.compute import vec3, vec4
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.walls import Contacts, Walls
+from viscoil.walls.arrays import WallArrays
 
 
 @qd.func
@@ -114,19 +114,19 @@ def wall_ahead(
 
 @qd.func
 def body_ahead(
-    c: qd.i32, slot: qd.i32, scale: Scale, walls: Walls, contacts: Contacts, start: vec3, end: vec3
+    c: qd.i32, slot: qd.i32, scale: Scale, walls: WallArrays, start: vec3, end: vec3
 ) -> vec4:
     """`wall_ahead` for a dynamic body, which moves too; the normal is that of the start.
 
     Unless the particle has come around an edge, and not through it: then it is the present one.
     """
     at = distance_and_normal(walls.colliders, walls.bodies.primitive[slot], end)
-    origin = contacts.start[c * walls.body_count + slot]
+    origin = walls.contacts.start[c * walls.body_count + slot]
     n = vec3(origin[0], origin[1], origin[2])
     moved = end - start - scale.dt * body_velocity(walls.bodies, slot, start)
     flat = origin[3] + n.dot(moved)
     along = n.dot(vec3(at[0], at[1], at[2]))
-    through = along < 0.0 or at[3] < -contacts.spacing[c] or (along < 0.8 and at[3] < 0.0)
+    through = along < 0.0 or at[3] < -walls.contacts.spacing[c] or (along < 0.8 and at[3] < 0.0)
     if origin[3] > 0.0 and flat < 0.0 and through:
         at = vec4(n[0], n[1], n[2], flat)
     elif along > 0.8:

@@ -3,20 +3,20 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import quadrants as qd
 
-from viscoil.core.compute import Floats, Ints, Vec3s, scalars, vec3, write
+from viscoil.core.compute import Floats, Vec3s, scalars, vec3, write
 from viscoil.forces.drive import Drive
 from viscoil.forces.exposure import Exposure
 from viscoil.forces.fields.laws import box_share, pull, resisted, sphere_share, whirl
 from viscoil.forces.fields.noise import blend, curl_noise, salt
 from viscoil.forces.fields.table import FieldTable, Kind, Where, make_table, spin_rate
+from viscoil.forces.protocol import Force, StepView
+from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.scene import Field
 from viscoil.scene.activity import overlap
-from viscoil.solvers.dcpbd.projections import StepContext
-from viscoil.solvers.dcpbd.workspace import Unknowns
 
 # How much stronger than its root mean square noise is taken to be when a time step is chosen.
 NOISE_PEAK = 3.0
@@ -80,19 +80,18 @@ def _act(
     gy: qd.f32,
     gz: qd.f32,
     table: FieldTable,
-    position: Vec3s,
-    material: Ints,
+    near: ParticleArrays,
     exposure: Floats,
-    unknowns: Unknowns,
+    velocity: Vec3s,
 ):
-    """u* ← u⁰ + Δt (g + a + Σ k (w − u*) − q |u*| u*), in both arrays."""
+    """u* ← u⁰ + Δt (g + a + Σ k (w − u*) − q |u*| u*)."""
     for i in range(n):
-        x = position[i]
+        x = near.position[i]
         a = qd.Vector([gx, gy, gz])
         damping = 0.0
         quadratic = 0.0
         for f in range(fields):
-            share = table.share[f] * table.acts_on[f * materials + material[i]]
+            share = table.share[f] * table.acts_on[f * materials + near.material[i]]
             if share > 0.0:
                 share *= _share(table, f, x)
             if share > 0.0 and table.at_surface[f] == 1:
@@ -102,44 +101,58 @@ def _act(
                 a += share * (_acceleration(table, f, x) + k * _velocity(table, f, x))
                 damping += dt * share * k
                 quadratic += dt * share * table.quadratic[f]
-        free = resisted(unknowns.velocity[i] + dt * a, damping, quadratic)
-        unknowns.velocity[i] = free
-        unknowns.trial[i] = free
+        velocity[i] = resisted(velocity[i] + dt * a, damping, quadratic)
 
 
-class ForceFields:
-    """Fields, gravity among them, on the velocities at the start of a step."""
+@qd.kernel(fastcache=True)
+def _accelerate(n: qd.i32, dt: qd.f32, gx: qd.f32, gy: qd.f32, gz: qd.f32, velocity: Vec3s):
+    """u* ← u⁰ + Δt g."""
+    for i in range(n):
+        velocity[i] = velocity[i] + dt * qd.Vector([gx, gy, gz])
 
-    def __init__(self, fields: Sequence[Field], materials: Sequence[str]) -> None:
+
+class ForceFields(Force):
+    """Gravity, and the fields of a scene, on the velocities at the start of a step.
+
+    A field that begins or ends within the step acts for its share of it: the same impulse for any
+    time step.
+    """
+
+    name: ClassVar[str] = "fields"
+
+    def __init__(
+        self, fields: Sequence[Field], materials: Sequence[str], exposure: Exposure
+    ) -> None:
+        """`materials` are the names of the scene's; fields may act on some of them."""
         self.fields = tuple(fields)
         self._materials = len(materials)
         self._table = make_table(self.fields, materials)
-        self._exposure = Exposure()
+        self._exposure = exposure
         self._unexposed: Any = scalars(qd.f32, 1)
         self._shares: list[float] = []
 
-    def during(self, time: float, dt: float) -> "ForceFields | None":
-        """Made ready for the step from `time` on; None if no field acts in it.
+    def act(self, step: StepView, velocity: Any) -> None:
+        """u* ← what gravity and the fields make of u⁰."""
+        dt = step.scale.dt
+        if not self._prepare(step.time, dt):
+            _accelerate(step.n, dt, *step.gravity, velocity)
+            return
+        exposure = self._exposure(step) if self._surface_matters() else self._unexposed
+        _act(
+            step.n, len(self.fields), self._materials, dt, *step.gravity, self._table, step.near,
+            exposure, velocity,
+        )  # fmt: skip
 
-        A field that begins or ends within the step acts for its share of it: the same impulse for
-        any time step.
-        """
+    def _prepare(self, time: float, dt: float) -> bool:
+        """Makes the table ready for the step from `time` on; whether any field acts in it."""
         self._shares = [overlap(field.start, field.stop, time, dt) for field in self.fields]
         if not any(self._shares):
-            return None
+            return False
         write(self._table.share, self._shares)
         for k, field in enumerate(self.fields):
             if field.type == "noise" and self._shares[k]:
                 self._set_noise(k, field, time)
-        return self
-
-    def act(self, c: StepContext, gravity: tuple[float, float, float], dt: float) -> None:
-        """u* ← what gravity and the fields make of u⁰."""
-        exposure = self._exposure(c) if self._surface_matters() else self._unexposed
-        _act(
-            c.n, len(self.fields), self._materials, dt, *gravity, self._table, c.fluid.position,
-            c.fluid.material, exposure, c.unknowns,
-        )  # fmt: skip
+        return True
 
     def drive(self, time: float, longest: float) -> Drive:
         """What fields can do to a particle at most within the longest step from `time` on."""

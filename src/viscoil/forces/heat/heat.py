@@ -10,49 +10,48 @@ It is bad where few particles meet: at a surface, and through sheets thinner tha
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import quadrants as qd
 
 from viscoil.colliders import ColliderSet
-from viscoil.constraints.density import wall_table
 from viscoil.core.compute import scalars, view, write
 from viscoil.core.reductions import block_count
 from viscoil.forces.exposure import Exposure, flat_lack
 from viscoil.forces.heat import kernels
 from viscoil.forces.heat.laws import stage_weights, stages
+from viscoil.forces.protocol import Force, StepView
 from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.particles.store import Particles
 from viscoil.scene import Collider, Material, Scene
-from viscoil.solvers.dcpbd.projections import StepContext
 
 HEAT_TRANSFER = (
     500.0  # W/(m² K): between a solid and fluid that sticks to it, unless the scene says
 )
 
 
-class Heat:
+class Heat(Force):
     """Temperatures of the particles, and what they do to materials."""
 
-    def __init__(self, scene: Scene, colliders: ColliderSet) -> None:
+    name: ClassVar[str] = "heat"
+
+    def __init__(self, scene: Scene, colliders: ColliderSet, exposure: Exposure) -> None:
         settings = scene.simulation
-        kind = Smoothing[scene.solver.smoothing.upper()]
+        smoothing = Smoothing[scene.solver.smoothing.upper()]
         self._volume = settings.spacing**3
-        self._moment = lattice_moment(kind, scene.solver.support)
-        self._exposure = Exposure()
+        self._moment = lattice_moment(smoothing, scene.solver.support)
+        self._exposure = exposure
         self._table = _make_table(len(scene.materials))
         self._materials: list[Material] = []
         self._scratch = [scalars(qd.f32, 1) for _ in range(3)]
         self._largest: Any = scalars(qd.f64, 1)
-        self._wall_table = scalars(qd.f32, 129)
         self._around = kernels.Surroundings(
             air=settings.ambient_temperature or 0.0,
             cooling=settings.cooling or 0.0,
             area=settings.spacing**2,
-            flat=flat_lack(kind, scene.solver.support),
+            flat=flat_lack(smoothing, scene.solver.support),
             wall_temperature=scalars(qd.f32, colliders.count),
             wall_transfer=scalars(qd.f32, colliders.count),
         )
@@ -61,48 +60,47 @@ class Heat:
         if self._walls_matter:
             write(self._around.wall_temperature, [s.temperature or 0.0 for s in specs])
             write(self._around.wall_transfer, [_transfer(s) for s in specs])
-            write(self._wall_table, wall_table(kind, scene.solver.support))
 
-    def soften(self, c: StepContext, particles: Particles) -> None:
-        """Sets the softness that the constraints of this step are to have."""
-        self._update(c.materials.materials)
-        kernels.soften(c.n, self._table, c.materials.table, particles.array("temperature"), c.fluid)
+    def begin(self, step: StepView) -> None:
+        """Sets the softness that the materials of this step are to have."""
+        self._update(step.materials.materials)
+        temperature = step.particles.array("temperature")
+        kernels.soften(step.n, self._table, step.materials.table, temperature, step.near)
 
-    def flow(self, c: StepContext, particles: Particles) -> None:
-        """Advances the temperatures by the step; needs its contacts."""
-        self._update(c.materials.materials)
-        temperature = particles.array("temperature")
-        self._conduct(c, temperature)
+    def act(self, step: StepView, velocity: Any) -> None:
+        """Advances the temperatures by the step."""
+        self._update(step.materials.materials)
+        temperature = step.particles.array("temperature")
+        self._conduct(step, temperature)
         if self._around.cooling > 0.0 or self._walls_matter:
             exposed = self._around.cooling > 0.0
-            exposure = self._exposure(c) if exposed else self._scratch[0]
-            kernels.exchange(
-                c.n, c.scale.dt, c.scale, self._table, self._around, c.fluid, c.boundary.walls,
-                self._wall_table, exposure, temperature,
+            exposure = self._exposure(step) if exposed else self._scratch[0]
+            kernels.exchange_with_surroundings(
+                step.n, step.scale, self._table, self._around, step.near, step.walls.arrays,
+                exposure, temperature,
             )  # fmt: skip
 
-    def _conduct(self, c: StepContext, temperature: Any) -> None:
+    def _conduct(self, step: StepView, temperature: Any) -> None:
         if not any(material.conductivity for material in self._materials):
             return
-        self._reserve(c)
+        self._reserve(step.capacity)
         before, change, after = self._scratch
-        unit = c.scale.volume**2 * c.scale.gradient_scale / self._moment
-        same = (c.n, int(c.smoothing), c.periodic, unit)
-        kernels.rates(*same, c.scale, self._table, c.fluid, before, self._largest)
-        count = stages(c.scale.dt, float(view(self._largest, block_count(c.n)).max()))
+        scale = step.scale
+        unit = scale.volume**2 * scale.gradient_scale / self._moment
+        kernels.rates(step.n, unit, scale, self._table, step.near, before, self._largest)
+        count = stages(scale.dt, float(view(self._largest, block_count(step.n)).max()))
         before.fill(0.0)
         change.fill(0.0)
         for j in range(1, count + 1):
             mu, nu, share = stage_weights(j, count)
             kernels.stage(
-                *same, mu, nu, share * c.scale.dt, c.scale, self._table, c.fluid, temperature,
+                step.n, unit, mu, nu, share * scale.dt, scale, self._table, step.near, temperature,
                 before, change, after,
             )  # fmt: skip
             before, change, after = change, after, before
-        kernels.add_changes(c.n, change, temperature)
+        kernels.add_changes(step.n, change, temperature)
 
-    def _reserve(self, c: StepContext) -> None:
-        capacity = c.fluid.position.shape[0]
+    def _reserve(self, capacity: int) -> None:
         if self._scratch[0].shape[0] < capacity:
             self._scratch = [scalars(qd.f32, capacity) for _ in range(3)]
             self._largest = scalars(qd.f64, block_count(capacity))

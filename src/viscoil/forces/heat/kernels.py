@@ -11,11 +11,11 @@ from viscoil.core.compute import Doubles, Floats, Ints
 from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.forces.heat.laws import exchanged, pair_conductivity, softness
 from viscoil.materials.table import MaterialTable
-from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
-from viscoil.solvers.dcpbd.workspace import Fluid
-from viscoil.walls.walls import Walls, is_known
+from viscoil.walls.arrays import WallArrays, is_known
 
 
 @dataclasses.dataclass
@@ -43,42 +43,38 @@ class Surroundings:
 
 @qd.func
 def conductance(
-    kind: qd.template(),
-    periodic: qd.template(),
     unit: qd.f32,
     scale: Scale,
     table: HeatTable,
-    fluid: Fluid,
+    near: ParticleArrays,
     i: qd.i32,
     j: qd.i32,
 ) -> qd.f32:
     """Λ_ij, W/K, the same for both: unit · 4 κ_i κ_j/(κ_i + κ_j) · −w'(q)/q."""
-    x = separation(periodic, fluid.period, fluid.position[i], fluid.position[j])
+    x = separation(near.period, near.position[i], near.position[j])
     k = pair_conductivity(
-        table.conductivity[fluid.material[i]], table.conductivity[fluid.material[j]]
+        table.conductivity[near.material[i]], table.conductivity[near.material[j]]
     )
-    return -unit * k * slope_over_q(kind, x.norm() / scale.support)
+    return -unit * k * slope_over_q(scale.kind, x.norm() / scale.support)
 
 
 @qd.kernel(fastcache=True)
 def rates(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     unit: qd.f32,
     scale: Scale,
     table: HeatTable,
-    fluid: Fluid,
+    near: ParticleArrays,
     rate: Floats,
     largest: Doubles,
 ):
     """Per block: the largest Σ_j Λ_ij/C_i, 1/s."""
     for i in range(n):
         total = 0.0
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            total += conductance(kind, periodic, unit, scale, table, fluid, i, j)
-        rate[i] = total / table.capacity[fluid.material[i]]
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            total += conductance(unit, scale, table, near, i, j)
+        rate[i] = total / table.capacity[near.material[i]]
     for b in range(blocks(n)):
         most = 0.0
         for i in range(block_begin(b), block_end(b, n)):
@@ -89,15 +85,13 @@ def rates(
 @qd.kernel(fastcache=True)
 def stage(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     unit: qd.f32,
     mu: qd.f32,
     nu: qd.f32,
     step: qd.f32,
     scale: Scale,
     table: HeatTable,
-    fluid: Fluid,
+    near: ParticleArrays,
     temperature: Floats,
     before: Floats,
     change: Floats,
@@ -111,11 +105,11 @@ def stage(
         own = temperature[i]
         own_change = change[i]
         power = 0.0
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
             apart = (temperature[j] - own) + (change[j] - own_change)
-            power += conductance(kind, periodic, unit, scale, table, fluid, i, j) * apart
-        heated = step * power / table.capacity[fluid.material[i]]
+            power += conductance(unit, scale, table, near, i, j) * apart
+        heated = step * power / table.capacity[near.material[i]]
         after[i] = mu * own_change + nu * before[i] + heated
 
 
@@ -126,33 +120,31 @@ def add_changes(n: qd.i32, change: Floats, temperature: Floats):
 
 
 @qd.kernel(fastcache=True)
-def exchange(
+def exchange_with_surroundings(
     n: qd.i32,
-    dt: qd.f32,
     scale: Scale,
     table: HeatTable,
     around: Surroundings,
-    fluid: Fluid,
-    walls: Walls,
-    wall_table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
     exposure: Floats,
     temperature: Floats,
 ):
     """With the air by the exposed area, and with walls by what they hide of the particle."""
     for i in range(n):
-        unit = dt * around.area / table.capacity[fluid.material[i]]
+        unit = scale.dt * around.area / table.capacity[near.material[i]]
         damping = 0.0
         target = 0.0
         if around.cooling > 0.0:
             damping += unit * around.cooling * exposure[i]
             target += unit * around.cooling * exposure[i] * around.air
-        if fluid.wall[i] >= 0:
+        if near.contact[i] >= 0:
             for k in range(walls.count):
                 if around.wall_transfer[k] > 0.0:
-                    at = distance_and_normal(walls.colliders, k, fluid.position[i])
+                    at = distance_and_normal(walls.colliders, k, near.position[i])
                     hidden = 0.0
                     if is_known(at):
-                        hidden = wall_share(at[3], scale.support, wall_table)[0] / around.flat
+                        hidden = wall_share(at[3], scale.support, walls.density)[0] / around.flat
                     damping += unit * around.wall_transfer[k] * hidden
                     target += unit * around.wall_transfer[k] * hidden * around.wall_temperature[k]
         temperature[i] = temperature[i] + exchanged(temperature[i], damping, target)
@@ -160,14 +152,14 @@ def exchange(
 
 @qd.kernel(fastcache=True)
 def soften(
-    n: qd.i32, table: HeatTable, materials: MaterialTable, temperature: Floats, fluid: Fluid
+    n: qd.i32, table: HeatTable, materials: MaterialTable, temperature: Floats, near: ParticleArrays
 ):
     """Of materials that carry stress at all."""
     for i in range(n):
-        m = fluid.material[i]
+        m = near.material[i]
         factor = 1.0
         if materials.active[m] == 1:
             factor = softness(
                 temperature[i], m, table.curve_start, table.knots, table.log_stiffening
             )
-        fluid.softness[i] = factor
+        near.softness[i] = factor

@@ -1,38 +1,48 @@
 # mypy: disable-error-code="valid-type,misc"
-"""Arrays that live for one step: what is constant over its iterations, and the unknowns."""
+"""Arrays of a step of DC-PBD: what is constant over its iterations, and the unknowns."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import quadrants as qd
 
 from viscoil.core.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, scalars, vectors
-from viscoil.neighbors.pairs import PairList, Period
-from viscoil.particles.store import STANDARD_CHANNELS, STRESS_CHANNELS, ChannelKind, Particles
+from viscoil.neighbors.pairs import PairList
+from viscoil.particles.store import ChannelKind, Particles
+
+PRESSURE: Mapping[str, ChannelKind] = {"pressure": ChannelKind("f32", 1, "Pa")}
+"""Channels of every particle."""
+STRESS: Mapping[str, ChannelKind] = {
+    "conformation": ChannelKind("f32", 6, "1", rest=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
+    "dilation": ChannelKind("f32", 1, "1"),
+    "curvature": ChannelKind("f32", 3, "1"),
+    "stress": ChannelKind("f32", 6, "Pa"),
+    "bend": ChannelKind("f32", 3, "Pa"),
+}
+"""Channels where a material carries stress: they are two thirds of a particle; water has none."""
 
 
 @dataclasses.dataclass
-class Fluid:
-    """The particles at the start of the step; constant over the iterations."""
+class Stencil:
+    """The operators of the conformation constraint at x⁰ (see `operators`)."""
 
-    position: Vec3s  # x⁰, m
-    material: Ints
-    size: Floats  # s: spacing in units of the scene's; a single number where all are 1
+    weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
+    weighted_end: Ints  # end of the pairs of each particle that have a weight; the others follow
+    correction: Vec6s  # K_i: inverse moment matrix; 0 where no gradient can be taken
+    asymmetry: Vec3s  # s_i = K_i Σ_j g_ij x_ij/V_i, 1/m: how lopsided the neighbourhood is
+    diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
+    bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
+    firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
+
+
+@dataclasses.dataclass
+class Memory:
+    """What materials remember of their deformation, as the step starts."""
+
     conformation: Vec6s  # Q⁰
     dilation: Floats  # θ⁰: to the mean of strain what Q⁰ − I is to the rest
     curvature: Vec3s  # c⁰: to bends what Q⁰ − I is to strain
-    pairs: PairList
-    period: Period
-    weight: Floats  # (pairs) g_ij = V_i V_j W'(r)/r at x⁰, m; negative
-    weighty: Ints  # end of the pairs of each particle that have a weight; the others follow
-    correction: Vec6s  # K_i: inverse moment matrix; 0 where no gradient can be taken
-    lean: Vec3s  # s_i = K_i Σ_j g_ij x_ij/V_i, 1/m: how lopsided the neighbourhood is
-    bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
-    diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
-    inverse_mass: Floats  # 1/kg
-    softness: Floats  # what heat makes of the material's compliance: a factor, 1 without
-    firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
-    wall: Ints  # index of the particle's contact, -1 away from walls
 
 
 @dataclasses.dataclass
@@ -50,8 +60,8 @@ class Unknowns:
     bend_residual: Vec3s  # r of the bends
     bend_direction: Vec3s  # p of the bends
     term: Floats  # what a particle adds to a scalar product
-    traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of whatever is loaded, Pa
-    pull: Vec3s  # (b/2) μ of whatever is loaded, Pa m
+    traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
+    pull: Vec3s  # (b/2) μ of the bends that act, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
@@ -60,23 +70,25 @@ class Unknowns:
     tally: Vec3s  # what a particle adds to the figures of an iteration of the pressures
 
 
-# Arrays of the views that are borrowed from the particles, which need them to be sorted.
+# Arrays that are borrowed from the particles, which need them to be sorted.
 BORROWED = {
     "residual": ChannelKind("f32", 6),
     "trial": ChannelKind("f32", 3),
     "compression": ChannelKind("f32", 1),
-    "wall": ChannelKind("i32", 1),
 }
-# Arrays that hold something else than 0 until somebody writes them.
-FILLED = {"softness": 1.0}
 # Arrays that serve the position projection alone, in the place of one of the velocity projection.
 SHARED = {"shift": "bend_direction", "tally": "bend_residual"}
 # Arrays that no kernel touches while no material carries stress: one element has to be there.
 IDLE_WITHOUT_STRESS = {
-    *STRESS_CHANNELS,
-    *("weight", "weighty", "correction", "lean", "bend_diagonal", "diagonal"),
+    *STRESS,
+    *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
     *("residual", "direction", "traction", "pull"),
 }
+
+
+def carry_stress(particles: Particles) -> bool:
+    """Whether they have the channels for it."""
+    return all(name in particles for name in STRESS)
 
 
 class Workspace:
@@ -89,23 +101,28 @@ class Workspace:
     def __init__(self) -> None:
         self._capacity = 0
         self._weight: Any = scalars(qd.f32, 1)
-        self._no_sizes: Any = scalars(qd.f32, 1)
         self._arrays: dict[str, Any] = {}
         self._idle: dict[Any, Any] = {}
         self._views: dict[type, Any] = {}
 
-    def fluid(self, particles: Particles, pairs: PairList, period: Period) -> Fluid:
+    def stencil(self, particles: Particles, pairs: PairList) -> Stencil:
+        """Of a step; its arrays hold nothing yet."""
         self.follow(particles)
-        length = pairs.neighbor.shape[0] if particles.carry_stress else 1
+        length = pairs.neighbor.shape[0] if carry_stress(particles) else 1
         if self._weight.shape[0] != length:
-            self._views.pop(Fluid, None)  # frees the old one before the other is made
+            self._views.pop(Stencil, None)  # frees the old one before the other is made
             self._weight = None
             self._weight = scalars(qd.f32, length)
-        own = {"pairs": pairs, "period": period, "weight": self._weight}
-        view: Fluid = self._view(Fluid, particles, own)
+        view: Stencil = self._view(Stencil, particles, {"weight": self._weight})
+        return view
+
+    def memory(self, particles: Particles) -> Memory:
+        """The channels that remember."""
+        view: Memory = self._view(Memory, particles, {})
         return view
 
     def unknowns(self, particles: Particles) -> Unknowns:
+        """Those that are channels hold what the last step left."""
         view: Unknowns = self._view(Unknowns, particles, {})
         return view
 
@@ -131,19 +148,16 @@ class Workspace:
     def _array(self, field: Any, particles: Particles) -> Any:
         """A channel if the particles have one of that name, a borrowed array, or scratch."""
         name = SHARED.get(field.name, field.name)
-        if name in IDLE_WITHOUT_STRESS and not particles.carry_stress:
+        if name in IDLE_WITHOUT_STRESS and not carry_stress(particles):
             if field.type not in self._idle:
                 self._idle[field.type] = _allocate(field.type, 1)
             return self._idle[field.type]
-        if name == "size":
-            return particles.array(name) if name in particles else self._no_sizes
-        if name in STANDARD_CHANNELS:
+        if name in ("velocity", *PRESSURE, *STRESS):
             return particles.array(name)
         if name in BORROWED:
             return particles.spare(BORROWED[name])
         if name not in self._arrays:
             self._arrays[name] = _allocate(field.type, self._capacity)
-            self._arrays[name].fill(FILLED.get(name, 0))
         return self._arrays[name]
 
 

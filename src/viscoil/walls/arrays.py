@@ -1,5 +1,5 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""What holds or drives particles, which of them it concerns, and what freedom it leaves them."""
+"""Walls, nozzles and contacts as kernels see them."""
 
 import dataclasses
 import enum
@@ -11,7 +11,18 @@ import quadrants as qd
 from viscoil.bodies.arrays import BodyArrays
 from viscoil.colliders.arrays import ColliderArrays, distance_and_normal
 from viscoil.constraints.density import wall_share
-from viscoil.core.compute import Floats, Ints, Vec3s, Vec4s, scalars, vec3, vec4, vectors, write
+from viscoil.core.compute import (
+    COMPILED_IN,
+    Floats,
+    Ints,
+    Vec3s,
+    Vec4s,
+    scalars,
+    vec3,
+    vec4,
+    vectors,
+    write,
+)
 from viscoil.emitters.nozzles import EmitterFrame
 
 
@@ -39,18 +50,6 @@ class Nozzles:
 
 
 @dataclasses.dataclass
-class Walls:
-    """All that holds or drives particles."""
-
-    colliders: ColliderArrays
-    count: qd.i32  # of colliders
-    nozzles: Nozzles
-    nozzle_count: qd.i32
-    bodies: BodyArrays  # of the colliders that are tracked
-    body_count: qd.i32
-
-
-@dataclasses.dataclass
 class Contacts:
     """The particles near walls or in nozzles; one entry each, or one for each slot of a body."""
 
@@ -69,31 +68,47 @@ class Contacts:
     friction: Floats  # factor of its material on the walls' friction
 
 
+@dataclasses.dataclass
+class WallArrays:
+    """All that holds or drives particles, and the contacts of the step."""
+
+    colliders: ColliderArrays
+    count: qd.i32  # of colliders
+    nozzles: Nozzles
+    nozzle_count: qd.i32
+    bodies: BodyArrays  # of the colliders that are tracked
+    body_count: qd.i32
+    contacts: Contacts
+    density: Floats  # γ over the distance from 0 to h (`constraints.density.wall_table`)
+    # Whether any collider is told, or moved by, what it does to particles.
+    coupled: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+
+
 @qd.func
-def free_part(contact: qd.i32, contacts: Contacts, v: vec3) -> vec3:
+def free_part(contact: qd.i32, walls: WallArrays, v: vec3) -> vec3:
     """What remains of a velocity change for a particle with this contact (-1: none)."""
     free = v
     if contact >= 0:
-        mode = contacts.mode[contact]
+        mode = walls.contacts.mode[contact]
         if mode == Mode.FIXED:
             free = vec3(0.0)
         elif mode == Mode.SLIDING:
-            n = contacts.normal[contact]
+            n = walls.contacts.normal[contact]
             free = v - n.dot(v) * n
     return free
 
 
 @qd.func
-def is_driven(contact: qd.i32, contacts: Contacts) -> bool:
+def is_driven(contact: qd.i32, walls: WallArrays) -> bool:
     """Whether a nozzle prescribes the motion of the particle with this contact (-1: none)."""
     driven = False
     if contact >= 0:
-        driven = contacts.nozzle[contact] >= 0
+        driven = walls.contacts.nozzle[contact] >= 0
     return driven
 
 
 @qd.func
-def nozzle_of(walls: Walls, margin: qd.f32, x: vec3) -> qd.i32:
+def nozzle_of(walls: WallArrays, margin: qd.f32, x: vec3) -> qd.i32:
     """The nozzle in whose run-in zone x lies, or -1."""
     found = -1
     for e in range(walls.nozzle_count):
@@ -119,13 +134,13 @@ def is_known(at: vec4):
 
 
 @qd.func
-def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
+def wall_density(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
     """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
     outside = 1.0
     gradient = vec3(0.0)
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
-        share = wall_share(at[3], support, table)
+        share = wall_share(at[3], support, walls.density)
         if share[0] > 0.0 and is_known(at):
             left = qd.max(1.0 - share[0], 0.05)
             outside *= left
@@ -135,11 +150,12 @@ def wall_density(y: vec3, support: qd.f32, walls: Walls, table: Floats) -> vec4:
 
 
 @qd.func
-def note_impulse(c: qd.i32, slot: qd.i32, walls: Walls, contacts: Contacts, impulse: vec3):
+def note_impulse(c: qd.i32, slot: qd.i32, walls: WallArrays, impulse: vec3):
     """Adds what the body in a slot (-1: none is tracked) gave to the particle with contact c."""
-    if slot >= 0:
-        place = c * walls.body_count + slot
-        contacts.impulse[place] = contacts.impulse[place] + impulse
+    if qd.static(walls.coupled):
+        if slot >= 0:
+            place = c * walls.body_count + slot
+            walls.contacts.impulse[place] = walls.contacts.impulse[place] + impulse
 
 
 def make_contacts(count: int, bodies: int) -> Contacts:

@@ -10,9 +10,10 @@ import enum
 import quadrants as qd
 
 from viscoil.constraints.density import projected_pressure
-from viscoil.core.compute import Doubles, Floats, on_cpu, vec3
+from viscoil.core.compute import Doubles, Vec3s, on_cpu, vec3
 from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
-from viscoil.neighbors.pairs import separation
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import (
     pair_size,
     pressure_ratio,
@@ -25,10 +26,11 @@ from viscoil.neighbors.resolution import (
 )
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
-from viscoil.solvers.dcpbd.relaxation import sum_terms
-from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
-from viscoil.walls.coupling import body_stiffness, press
-from viscoil.walls.walls import Contacts, Walls, is_driven, wall_density
+from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.linear.conjugate_gradients import sum_terms
+from viscoil.solvers.linear.iterations import LoopArrays
+from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.body_positions import body_stiffness, wall_push
 
 
 class Tally(enum.IntEnum):
@@ -44,14 +46,22 @@ class Tally(enum.IntEnum):
 
 
 @qd.func
-def recall_pressure(fluid: Fluid, contacts: Contacts, unknowns: Unknowns, i: qd.i32):
-    """Δp ← p ← a good half of the last step's, as a first guess.
+def jacobi_length() -> qd.f32:
+    """Of a step of pressures: with momentum it must stay below 1/λ_max, about 0.4."""
+    return 0.35
+
+
+@qd.func
+def recall_pressure(
+    near: ParticleArrays, walls: WallArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32
+):
+    """Δp ← p ← 0.55 of the last step's, as a first guess.
 
     Firm particles, and those that a nozzle drives, start from none. With two thirds, water at rest
     does not come to rest.
     """
-    kept = 0.55 * (1.0 - fluid.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
-    if is_driven(fluid.wall[i], contacts):
+    kept = 0.55 * (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    if is_driven(near.contact[i], walls):
         kept = 0.0
     unknowns.pressure[i] = kept
     unknowns.projected_pressure[i] = kept
@@ -61,73 +71,79 @@ def recall_pressure(fluid: Fluid, contacts: Contacts, unknowns: Unknowns, i: qd.
 @qd.func
 def prepare_stiffness(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
-    coupled: qd.template(),
     least: qd.f32,
     margin: qd.f32,
     scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    wall_table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
     unknowns: Unknowns,
-    sums: Doubles,
-    progress: Doubles,
+    loop: LoopArrays,
 ):
     """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
-    What is kept is S_i over the length of a Jacobi step, which with momentum must stay below 1/λ_max,
-    about 0.4. Counts how many particles move so much against a neighbour that another one, beyond the
-    margin of the pair list, may have come within reach unseen.
+    What is kept is S_i over the length of a Jacobi step. Counts how many particles move so much
+    against a neighbour that another one, beyond the margin of the pair list, may have come within
+    reach unseen.
     """
     for i in range(n):
-        xi = fluid.position[i]
+        xi = near.position[i]
         yi = unknowns.trial[i]
         total = vec3(0.0)
         squares = 0.0
         approach = 0.0
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-            before = separation(periodic, fluid.period, xi, fluid.position[j])
-            size = pair_size(scale, fluid, i, j)
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, yi, unknowns.trial[j])
+            before = separation(near.period, xi, near.position[j])
+            size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
-            slope = slope_over_q(kind, x.norm() / (size * scale.support))
-            slope *= slope_share(scale, fluid, i, j)
+            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, near, i, j)
             arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
-            squares += arm.dot(arm) * fluid.inverse_mass[j]
-        if fluid.wall[i] >= 0:
-            behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
+            squares += arm.dot(arm) * near.inverse_mass[j]
+        if near.contact[i] >= 0:
+            behind = wall_density(yi, support_of(scale, near, i), walls)
             total += vec3(behind[0], behind[1], behind[2])
-        stiffness = total.dot(total) * fluid.inverse_mass[i] + squares
-        size = size_of(scale, fluid, i)
-        stiffness = qd.max(stiffness, least / (size * size) * fluid.inverse_mass[i])
-        volume = volume_of(scale, fluid, i)
-        unknowns.stiffness[i] = scale.dt * scale.dt * volume * stiffness / 0.35
-        if qd.static(coupled):
-            if fluid.wall[i] >= 0:
-                more = body_stiffness(yi, support_of(scale, fluid, i), walls, wall_table)
-                added = scale.dt * scale.dt * volume * more
-                unknowns.stiffness[i] = unknowns.stiffness[i] + added
+        stiffness = total.dot(total) * near.inverse_mass[i] + squares
+        size = size_of(scale, near, i)
+        stiffness = qd.max(stiffness, least / (size * size) * near.inverse_mass[i])
+        volume = volume_of(scale, near, i)
+        stiffness = scale.dt * scale.dt * volume * stiffness / jacobi_length()
+        unknowns.stiffness[i] = stiffness + body_stiffness(yi, scale, near, walls, i)
         unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
-    sum_terms(n, unknowns, sums)
-    total_blocks(n, sums, progress, Tally.OUTRAN)
+    sum_terms(n, unknowns.term, loop.sums)
+    total_blocks(n, loop.sums, loop.numbers, Tally.OUTRAN)
+
+
+@qd.func
+def compression_at(
+    place: Vec3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
+) -> qd.f32:
+    """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place`."""
+    yi = place[i]
+    kernel_sum = value(scale.kind, 0.0)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        x = separation(near.period, yi, place[j])
+        size = pair_size(scale, near, i, j)
+        w = value(scale.kind, x.norm() / (size * scale.support))
+        kernel_sum += value_share(scale, near, i, j) * w
+    compression = scale.volume * scale.value_scale * kernel_sum - 1.0
+    if near.contact[i] >= 0:
+        compression += wall_density(yi, support_of(scale, near, i), walls)[3]
+    return compression
 
 
 @qd.func
 def change_pressure(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    contacts: Contacts,
-    wall_table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
     unknowns: Unknowns,
-    progress: Doubles,
+    numbers: Doubles,
 ):
     """Δp from C at y: a projected Jacobi step and, with momentum, what Nesterov adds to it.
 
@@ -135,42 +151,32 @@ def change_pressure(
     and the product that tells whether momentum has carried too far.
     """
     for i in range(n):
-        momentum = qd.cast(progress[Tally.MOMENTUM], qd.f32)
-        yi = unknowns.trial[i]
-        kernel_sum = value(kind, 0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-            size = pair_size(scale, fluid, i, j)
-            w = value(kind, x.norm() / (size * scale.support))
-            kernel_sum += value_share(scale, fluid, i, j) * w
-        compression = scale.volume * scale.value_scale * kernel_sum - 1.0
-        if fluid.wall[i] >= 0:
-            compression += wall_density(yi, support_of(scale, fluid, i), walls, wall_table)[3]
+        momentum = qd.cast(numbers[Tally.MOMENTUM], qd.f32)
+        compression = compression_at(unknowns.trial, scale, near, walls, i)
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
         before = unknowns.projected_pressure[i]
         projected = projected_pressure(applied, compression, stiffness)
-        carried = projected + momentum * (projected - before)
+        extrapolated = projected + momentum * (projected - before)
         unbalanced = qd.abs(projected - applied) * stiffness
         overshoot = (applied - projected) * (projected - before) * stiffness
-        if is_driven(fluid.wall[i], contacts):
+        if is_driven(near.contact[i], walls):
             # what a nozzle presses together is not for the solver to undo
             projected = 0.0
-            carried = 0.0
+            extrapolated = 0.0
             unbalanced = 0.0
             overshoot = 0.0
             compression = 0.0
         unknowns.projected_pressure[i] = projected
-        unknowns.pressure_change[i] = carried - applied
-        unknowns.pressure[i] = carried
+        unknowns.pressure_change[i] = extrapolated - applied
+        unknowns.pressure[i] = extrapolated
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
 
 @qd.func
-def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
-    """Sums up what `change_pressure` left, and weighs the momentum of the next step.
+def sum_tallies(n: qd.i32, unknowns: Unknowns, loop: LoopArrays):
+    """Sums up what `change_pressure` left, and sets the momentum of the next step.
 
     Nesterov's weights start again when they carried too far (O'Donoghue and Candès 2015).
     """
@@ -186,10 +192,10 @@ def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
             largest = qd.max(largest, terms[0])
             unbalanced += terms[1]
             overshoot += terms[2]
-        sums[4 * b] = total
-        sums[4 * b + 1] = largest
-        sums[4 * b + 2] = unbalanced
-        sums[4 * b + 3] = overshoot
+        loop.sums[4 * b] = total
+        loop.sums[4 * b + 1] = largest
+        loop.sums[4 * b + 2] = unbalanced
+        loop.sums[4 * b + 3] = overshoot
     qd.loop_config(serialize=True)
     for _ in range(1):
         total = qd.f64(0.0)
@@ -197,33 +203,29 @@ def judge(n: qd.i32, sums: Doubles, unknowns: Unknowns, progress: Doubles):
         unbalanced = qd.f64(0.0)
         overshoot = qd.f64(0.0)
         for b in range(blocks(n)):
-            total += sums[4 * b]
-            largest = qd.max(largest, sums[4 * b + 1])
-            unbalanced += sums[4 * b + 2]
-            overshoot += sums[4 * b + 3]
-        progress[Tally.MEAN_ERROR] = total / n
-        progress[Tally.LARGEST_ERROR] = largest
-        progress[Tally.UNBALANCED] = unbalanced / n
-        before = progress[Tally.NESTEROV]
+            total += loop.sums[4 * b]
+            largest = qd.max(largest, loop.sums[4 * b + 1])
+            unbalanced += loop.sums[4 * b + 2]
+            overshoot += loop.sums[4 * b + 3]
+        loop.numbers[Tally.MEAN_ERROR] = total / n
+        loop.numbers[Tally.LARGEST_ERROR] = largest
+        loop.numbers[Tally.UNBALANCED] = unbalanced / n
+        before = loop.numbers[Tally.NESTEROV]
         if overshoot > 0.0:
             before = qd.f64(1.0)
         after = 0.5 * (1.0 + qd.sqrt(1.0 + 4.0 * before * before))
-        progress[Tally.NESTEROV] = after
-        progress[Tally.MOMENTUM] = (before - 1.0) / after
+        loop.numbers[Tally.NESTEROV] = after
+        loop.numbers[Tally.MOMENTUM] = (before - 1.0) / after
 
 
 @qd.func
 def apply_pressure_change(
     n: qd.i32,
-    kind: qd.template(),
-    periodic: qd.template(),
     shifting: qd.template(),
-    coupled: qd.template(),
     scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    contacts: Contacts,
-    wall_table: Floats,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
     unknowns: Unknowns,
 ):
     """change ← Δt² f/m of the pressures Δp.
@@ -238,47 +240,42 @@ def apply_pressure_change(
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
         shift = vec3(0.0)
-        for k in range(fluid.pairs.start[i], fluid.pairs.start[i + 1]):
-            j = fluid.pairs.neighbor[k]
-            x = separation(periodic, fluid.period, yi, unknowns.trial[j])
-            size = pair_size(scale, fluid, i, j)
-            slope = slope_over_q(kind, x.norm() / (size * scale.support))
-            slope *= slope_share(scale, fluid, i, j)
-            other = pressure_ratio(scale, fluid, i, j) * unknowns.pressure_change[j]
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, yi, unknowns.trial[j])
+            size = pair_size(scale, near, i, j)
+            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
+            slope *= slope_share(scale, near, i, j)
+            other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             step = (own + other) * slope * x
             push -= step
             if qd.static(shifting):
-                shift -= fluid.firmness[j] * step
+                shift -= stencil.firmness[j] * step
         unit = scale.volume * scale.gradient_scale
         push *= unit
         shift *= unit
-        if fluid.wall[i] >= 0:
-            step = vec3(0.0)
-            if qd.static(coupled):
-                motion = 1.0
-                if qd.static(shifting):
-                    motion = 1.0 - fluid.firmness[i]
-                step = press(yi, own, motion, scale, fluid, i, walls, contacts, wall_table)
-            else:
-                behind = wall_density(yi, support_of(scale, fluid, i), walls, wall_table)
-                step = own * vec3(behind[0], behind[1], behind[2])
+        if near.contact[i] >= 0:
+            motion = 1.0
+            if qd.static(shifting):
+                motion = 1.0 - stencil.firmness[i]
+            step = wall_push(yi, own, motion, scale, near, walls, i)
             push -= step
             shift -= step
-        factor = scale.dt * scale.dt * volume_of(scale, fluid, i) * fluid.inverse_mass[i]
+        factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
         unknowns.change[i] = factor * push
         if qd.static(shifting):
-            shifted = factor * fluid.firmness[i] * shift
+            shifted = factor * stencil.firmness[i] * shift
             unknowns.shift[i] = unknowns.shift[i] + shifted
 
 
 @qd.func
-def trusted(y: vec3, scale: Scale, fluid: Fluid, unknowns: Unknowns, i: qd.i32) -> vec3:
+def trusted(y: vec3, scale: Scale, near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
     """y, but within a spacing of where the velocity projection sent the particle.
 
     Farther than that its neighbours at x⁰ say nothing about it, and a particle whose neighbourhood
     makes no sense is not flung away.
     """
-    predicted = fluid.position[i] + scale.dt * unknowns.velocity[i]
+    predicted = near.position[i] + scale.dt * unknowns.velocity[i]
     offset = y - predicted
-    reach = spacing_of(scale, fluid, i)
+    reach = spacing_of(scale, near, i)
     return predicted + offset * qd.min(1.0, reach / qd.max(offset.norm(), 1e-30))

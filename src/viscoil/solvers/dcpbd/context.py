@@ -1,0 +1,62 @@
+"""Everything that the projections of one step share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from viscoil.forces.protocol import StepView
+from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns, Workspace
+from viscoil.solvers.dcpbd.velocity_system import System
+
+
+@dataclass
+class StepContext:
+    """A step of DC-PBD: what forces see of it, and the arrays of the solver."""
+
+    view: StepView
+    stencil: Stencil
+    memory: Memory
+    unknowns: Unknowns
+    system: System
+    """All of it as the kernels of the velocity projection take it."""
+
+    @property
+    def n(self) -> int:
+        """Of particles."""
+        return self.view.n
+
+    @property
+    def carries_stress(self) -> bool:
+        """Whether any material does."""
+        return self.view.materials.any_active
+
+
+class ContextMaker:
+    """Makes the contexts of a solver; what kernels take stays the same object from step to step.
+
+    A kernel that is launched with arguments it has seen before starts sooner.
+    """
+
+    def __init__(self, corotated: bool) -> None:
+        self.workspace = Workspace()
+        self._corotated = corotated
+        self._system: System | None = None
+
+    def __call__(self, view: StepView) -> StepContext:
+        """Of a step whose pairs are known."""
+        stencil = self.workspace.stencil(view.particles, view.near.pairs)
+        memory = self.workspace.memory(view.particles)
+        unknowns = self.workspace.unknowns(view.particles)
+        parts: dict[str, Any] = {
+            "scale": view.scale,
+            "materials": view.materials.table,
+            "near": view.near,
+            "walls": view.walls.arrays,
+            "stencil": stencil,
+            "memory": memory,
+            "unknowns": unknowns,
+        }
+        if self._system is None:
+            self._system = System(**parts, corotated=self._corotated)
+        for name, part in parts.items():
+            setattr(self._system, name, part)
+        return StepContext(view, stencil, memory, unknowns, self._system)

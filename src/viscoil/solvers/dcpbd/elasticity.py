@@ -1,0 +1,166 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""The conformation constraint of one particle: what it remembers, what stress costs, its diagonal.
+
+Eq. 7 of Barreiro 2017 with compliance: 0 = remembered Q⁰ − I + strain − a σ, and the same for bends
+(`operators`) with c⁰ + e − a μ.
+"""
+
+import quadrants as qd
+
+from viscoil.constraints.symmetric import double_dot, identity
+from viscoil.core.compute import vec3, vec6
+from viscoil.materials.table import MaterialTable, compliance
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.resolution import volume_of
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Memory, Stencil
+
+
+@qd.func
+def has_gradient(stencil: Stencil, i: qd.i32):
+    """Whether a gradient can be taken at particle i, so that it has stress at all."""
+    return double_dot(stencil.correction[i], stencil.correction[i]) > 0.0
+
+
+@qd.func
+def comply(
+    stress: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> vec6:
+    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
+
+    A floor keeps the system definite when a material has no compliance.
+    """
+    floor = 1e-5 * stencil.diagonal[i]
+    a = compliance(materials, near.material[i], near.softness[i])
+    normal = a[0] + floor
+    shear = a[1] + floor
+    mean = (stress[0] + stress[1] + stress[2]) / 3.0
+    volume = (a[2] + floor - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * stress + volume * identity()
+
+
+@qd.func
+def recovery(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+    """The share of a remembered strain that a step may undo: 1, but 1/5 without compliance.
+
+    A material so stiff that it springs back within a step turns every error of Q into a velocity;
+    undoing a part of it at a time keeps it stable (Baumgarte). At a = D it costs 0.8 % of the modulus.
+    """
+    slack = 100.0 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
+    return (slack + 0.2 * stencil.diagonal[i]) / (slack + stencil.diagonal[i])
+
+
+@qd.func
+def leak(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+    """The share of Q − I that a step forgets besides relaxation: 0, but 1/10 without compliance.
+
+    Without compliance Q − I is nothing but what iterations left undone, and must not pile up.
+    """
+    slack = 1e4 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
+    share = stencil.diagonal[i] / (slack + stencil.diagonal[i])
+    return 0.1 * share * share
+
+
+@qd.func
+def remembered(
+    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, memory: Memory, i: qd.i32
+) -> vec6:
+    """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
+
+    The mean of Q is no measure of volume: it grows in shear, where polymers stretch. A fluid that
+    forgets its shape within a step still remembers its pressure, by θ⁰.
+    """
+    m = near.material[i]
+    q = memory.conformation[i] - identity()
+    mean = (q[0] + q[1] + q[2]) / 3.0
+    volume = materials.volume_memory[m] * mean + materials.memory[m] * (memory.dilation[i] - mean)
+    strain = recovery(materials, near, stencil, i) * (materials.memory[m] * q + volume * identity())
+    if materials.relaxation[m] == 0.0:
+        strain = materials.pressure_memory[m] * memory.dilation[i] * identity()
+    return strain
+
+
+@qd.func
+def constraint(
+    strain: vec6,
+    stress: vec6,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    stencil: Stencil,
+    memory: Memory,
+    i: qd.i32,
+) -> vec6:
+    """Remembered Q⁰ − I + strain − a σ: eq. 7 with compliance; 0 where no gradient can be taken."""
+    left = (
+        strain
+        + remembered(materials, near, stencil, memory, i)
+        - comply(stress, materials, near, stencil, i)
+    )
+    if not has_gradient(stencil, i):
+        left = vec6(0.0)
+    return left
+
+
+@qd.func
+def precondition(
+    r: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> vec6:
+    """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
+    d = stencil.diagonal[i] + 1e-30
+    a = compliance(materials, near.material[i], near.softness[i])
+    normal = 1.0 / (d + a[0])
+    shear = 1.0 / (d + a[1])
+    mean = (r[0] + r[1] + r[2]) / 3.0
+    volume = (1.0 / (d + a[2]) - normal) * mean
+    return vec6(normal, normal, normal, shear, shear, shear) * r + volume * identity()
+
+
+@qd.func
+def bend_compliance(
+    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> qd.f32:
+    return (
+        compliance(materials, near.material[i], near.softness[i])[1]
+        + 1e-5 * stencil.bend_diagonal[i]
+    )
+
+
+@qd.func
+def bend_constraint(
+    bend_strain: vec3,
+    bend: vec3,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    stencil: Stencil,
+    memory: Memory,
+    i: qd.i32,
+) -> vec3:
+    """Remembered c⁰ + e − a μ; 0 where no gradient can be taken."""
+    left = bend_strain + materials.memory[near.material[i]] * memory.curvature[i]
+    left -= bend_compliance(materials, near, stencil, i) * bend
+    if not has_gradient(stencil, i):
+        left = vec3(0.0)
+    return left
+
+
+@qd.func
+def bend_precondition(
+    r: vec3, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> vec3:
+    return r / (stencil.bend_diagonal[i] + bend_compliance(materials, near, stencil, i) + 1e-30)
+
+
+@qd.func
+def residual_term(
+    r: vec6,
+    e: vec3,
+    scale: Scale,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    stencil: Stencil,
+    i: qd.i32,
+) -> qd.f32:
+    """What a particle adds to r·z."""
+    strains = double_dot(r, precondition(r, materials, near, stencil, i))
+    bends = e.dot(bend_precondition(e, materials, near, stencil, i))
+    return volume_of(scale, near, i) * (strains + bends)

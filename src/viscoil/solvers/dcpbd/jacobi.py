@@ -1,0 +1,40 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Jacobi iterations of the conformation constraint, shared by both projections (eqs. 11 and 17)."""
+
+import quadrants as qd
+
+from viscoil.core.compute import vec3, vec6
+from viscoil.materials.table import MaterialTable
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
+from viscoil.solvers.dcpbd.elasticity import constraint, precondition, residual_term
+from viscoil.solvers.dcpbd.operators import set_traction
+
+
+@qd.func
+def relaxation_factor(beta: qd.f32, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """β/n_i of eqs. 12 and 18, on the multiplier so that corrections stay opposite in pairs."""
+    count = near.pairs.start[i + 1] - near.pairs.start[i]
+    return qd.min(1.0, beta / qd.cast(qd.max(count, 25), qd.f32))
+
+
+@qd.func
+def jacobi_update(
+    strain: vec6,
+    beta: qd.f32,
+    scale: Scale,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    stencil: Stencil,
+    memory: Memory,
+    unknowns: Unknowns,
+    i: qd.i32,
+):
+    """σ += Δσ = β/n z, which then acts; `direction` adds up the Δσ, `term` holds r·z. No bends."""
+    r = constraint(strain, unknowns.stress[i], materials, near, stencil, memory, i)
+    step = relaxation_factor(beta, near, i) * precondition(r, materials, near, stencil, i)
+    unknowns.term[i] = residual_term(r, vec3(0.0), scale, materials, near, stencil, i)
+    unknowns.stress[i] = unknowns.stress[i] + step
+    unknowns.direction[i] = unknowns.direction[i] + step
+    set_traction(step, vec3(0.0), scale, near, stencil, unknowns, i)

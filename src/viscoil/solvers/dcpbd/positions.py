@@ -1,0 +1,181 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Kernels of the position projection (Barreiro 2017, section 5.3)."""
+
+import dataclasses
+
+import quadrants as qd
+
+from viscoil.constraints.conformation import strain_of_deformation, strain_step
+from viscoil.constraints.rotation import nearest_rotation
+from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
+from viscoil.core.reductions import total_blocks
+from viscoil.materials.table import MaterialTable
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
+from viscoil.solvers.dcpbd.density import (
+    Tally,
+    apply_pressure_change,
+    change_pressure,
+    prepare_stiffness,
+    recall_pressure,
+    sum_tallies,
+    trusted,
+)
+from viscoil.solvers.dcpbd.jacobi import jacobi_update
+from viscoil.solvers.dcpbd.operators import gradient, stress_force
+from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
+from viscoil.solvers.linear.conjugate_gradients import sum_terms
+from viscoil.solvers.linear.iterations import LoopArrays
+from viscoil.walls.arrays import WallArrays
+from viscoil.walls.body_positions import move_bodies, share_pushes, take_back
+from viscoil.walls.response import push_out
+
+
+@dataclasses.dataclass
+class Options:
+    """How positions are projected."""
+
+    stiffness: qd.f32  # m⁻²: of a full neighbourhood, or the least that any has
+    margin: qd.f32  # of the support: how much farther than it neighbours are listed
+    fewest: qd.i32  # iterations
+    most: qd.i32
+    tolerance: qd.f64  # mean error at which they may stop
+    beta: qd.f32  # of Jacobi iterations of the conformation constraint
+    prototype: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+    corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
+    # Whether any material carries stress, and whether density corrections among them are shifts.
+    conforming: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+    shifting: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+
+
+@qd.kernel(fastcache=True)
+def begin(
+    n: qd.i32,
+    options: Options,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+    loop: LoopArrays,
+):
+    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
+    share_pushes(scale, near, walls)
+    for i in range(n):
+        if qd.static(options.conforming):
+            unknowns.direction[i] = vec6(0.0)
+        unknowns.shift[i] = vec3(0.0)
+        recall_pressure(near, walls, stencil, unknowns, i)
+        y = near.position[i] + scale.dt * unknowns.velocity[i]
+        settle(y, scale, near, walls, unknowns, i)
+    move_bodies(scale, near, walls)
+    if qd.static(options.prototype):
+        prepare_prototype_stiffness(
+            n, options.stiffness, options.margin, scale, near, walls, unknowns, loop
+        )
+    else:
+        prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
+    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
+    for i in range(n):
+        settle(unknowns.trial[i] + unknowns.change[i], scale, near, walls, unknowns, i)
+    move_bodies(scale, near, walls)
+    change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+    sum_tallies(n, unknowns, loop)
+
+
+@qd.kernel(fastcache=True, graph=True)
+def iterate(
+    go: Flag,
+    n: qd.i32,
+    options: Options,
+    scale: Scale,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    memory: Memory,
+    unknowns: Unknowns,
+    loop: LoopArrays,
+):
+    """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
+    while qd.graph.do_while(go):
+        apply_pressure_change(n, options.shifting, scale, near, walls, stencil, unknowns)
+        for i in range(n):
+            settle(unknowns.trial[i] + unknowns.change[i], scale, near, walls, unknowns, i)
+            unknowns.change[i] = displacement(near, unknowns, i)
+        move_bodies(scale, near, walls)
+        if qd.static(options.conforming):
+            jacobi_from_positions(
+                n, options, scale, materials, near, stencil, memory, unknowns, loop
+            )
+            for i in range(n):
+                force = stress_force(near, stencil, unknowns, i)
+                y = unknowns.trial[i] + scale.dt * scale.dt * near.inverse_mass[i] * force
+                settle(y, scale, near, walls, unknowns, i)
+            move_bodies(scale, near, walls)
+            total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
+        change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+        sum_tallies(n, unknowns, loop)
+        qd.loop_config(serialize=True)
+        for _ in range(1):
+            loop.used[0] = loop.used[0] + 1
+            calm = loop.numbers[Tally.UNBALANCED] < options.tolerance
+            if (loop.used[0] >= options.fewest and calm) or loop.used[0] >= options.most:
+                go[None] = 0
+
+
+@qd.func
+def settle(
+    y: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    unknowns: Unknowns,
+    i: qd.i32,
+):
+    """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
+    to = trusted(y, scale, near, unknowns, i)
+    take_back(to - y, scale, near, walls, i)
+    if near.contact[i] >= 0:
+        out, shift = push_out(near.contact[i], to, unknowns.shift[i], scale, near, walls)
+        to = out
+        unknowns.shift[i] = shift
+    unknowns.trial[i] = to
+
+
+@qd.func
+def displacement(near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
+    """y − x⁰ without shifts."""
+    return unknowns.trial[i] - unknowns.shift[i] - near.position[i]
+
+
+@qd.func
+def jacobi_from_positions(
+    n: qd.i32,
+    options: Options,
+    scale: Scale,
+    materials: MaterialTable,
+    near: ParticleArrays,
+    stencil: Stencil,
+    memory: Memory,
+    unknowns: Unknowns,
+    loop: LoopArrays,
+):
+    """Eq. 17: Δσ, which acts, from the constraint at the displacements in `change`; per block: r·z."""
+    for i in range(n):
+        moved = gradient(scale, near, stencil, unknowns.change, i)
+        strain = strain_step(moved, 1.0)
+        if qd.static(options.corotated):
+            deformation = moved + qd.Matrix.identity(qd.f32, 3)
+            strain = strain_of_deformation(deformation, nearest_rotation(deformation))
+        jacobi_update(strain, options.beta, scale, materials, near, stencil, memory, unknowns, i)
+    sum_terms(n, unknowns.term, loop.sums)
+
+
+@qd.kernel(fastcache=True)
+def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns):
+    """u ← (x − x⁰)/Δt without shifts, x⁰ ← x."""
+    for i in range(n):
+        unknowns.velocity[i] = displacement(near, unknowns, i) / scale.dt
+        near.position[i] = unknowns.trial[i]

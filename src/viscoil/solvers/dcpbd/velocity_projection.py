@@ -1,0 +1,122 @@
+"""The velocity projection of DC-PBD (Barreiro 2017, section 5.2): one linear system in the stresses."""
+
+from dataclasses import dataclass
+
+from viscoil.scene import DcpbdSettings
+from viscoil.solvers.dcpbd import velocity_system
+from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.linear.iterations import Loop
+
+FIRST_SHARE = 0.6  # of the iterations, before contacts are chosen a second time
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How far a loop of iterations got."""
+
+    iterations: int = 0
+    residual: float = 0.0  # relative, of the conformation system
+
+
+class VelocityProjection:
+    """Projects u* to the conformation constraints."""
+
+    def __init__(self, settings: DcpbdSettings) -> None:
+        self.settings = settings
+        self._loop = Loop()
+
+    def __call__(self, c: StepContext) -> Convergence:
+        """u ← u** and σ; `velocity` and `trial` both hold u*.
+
+        When most iterations are done contacts are chosen again; if one of them opened or closed,
+        the rest is spent on the system with the new ones.
+        """
+        if self.settings.projection != "doubly" or not c.carries_stress:
+            return self._contacts_alone(c)
+        self._loop.reserve(c.n)
+        budget = self.settings.velocity_iterations
+        right_side = self._warm_start(c)
+        self._choose_contacts(c)
+        residual = self._start(c)
+        share = FIRST_SHARE if c.view.walls.count else 1.0
+        used, residual = self._iterate(c, round(share * budget), residual, right_side)
+        if c.view.walls.count and used < budget:
+            if self._choose_contacts(c):
+                residual = self._start(c)
+            else:
+                velocity_system.let_direction_act(
+                    c.n, c.view.scale, c.view.near, c.stencil, c.unknowns
+                )
+            more, residual = self._iterate(c, budget - used, residual, right_side)
+            used += more
+        relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
+        return Convergence(used, relative)
+
+    def _contacts_alone(self, c: StepContext) -> Convergence:
+        """u** ← u* outside of walls."""
+        if c.carries_stress:
+            velocity_system.scale_stress(c.n, 0.0, c.unknowns)
+        c.view.walls.constrain_velocities(c.view.scale, c.view.near, c.unknowns.velocity)
+        return Convergence()
+
+    def _warm_start(self, c: StepContext) -> float:
+        """Scales the stresses of the last step to fit this one; returns b·b of the right side.
+
+        Of all s σ the one with s = σ·b / σ·Aσ is nearest to the solution in the energy norm: it
+        keeps the stresses of a body at rest and drops those of an impact. Contacts are those under
+        these stresses: fluid at rest is pressed against side walls by nothing else, and without them
+        its stresses seem to drive it apart.
+        """
+        self._choose_contacts(c)
+        velocity_system.free_velocities(c.n, c.view.near, c.view.walls.arrays, c.unknowns)
+        velocity_system.right_side(c.n, c.system, self._loop.arrays)
+        size, along = self._loop.totals(c.n)
+        velocity_system.respond_to_direction(c.n, c.system, self._loop.arrays)
+        curvature = self._loop.total(c.n)
+        factor = along / curvature if curvature > 0.0 else 0.0
+        velocity_system.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
+        return size
+
+    def _choose_contacts(self, c: StepContext) -> bool:
+        """u ← u* + M⁻¹Jᵀσ, clamped where that leads into walls; whether a contact changed."""
+        scale, near = c.view.scale, c.view.near
+        velocity_system.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
+        velocity_system.velocities_under_stress(c.n, scale, near, c.stencil, c.unknowns)
+        return c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, as_load=True)
+
+    def _start(self, c: StepContext) -> float:
+        velocity_system.start_conjugate_gradients(c.n, c.system, self._loop.arrays)
+        return self._loop.total(c.n)
+
+    def _iterate(
+        self, c: StepContext, budget: int, residual: float, reference: float
+    ) -> tuple[int, float]:
+        if self.settings.velocity_solver == "jacobi":
+            return self._jacobi(c, budget)
+        return self._conjugate_gradients(c, budget, residual, reference)
+
+    def _conjugate_gradients(
+        self, c: StepContext, budget: int, rz: float, reference: float
+    ) -> tuple[int, float]:
+        enough = self.settings.velocity_tolerance**2 * reference
+        if budget == 0 or rz <= enough:
+            return 0, rz
+        self._loop.start({0: rz})
+        velocity_system.conjugate_gradients(
+            self._loop.go, c.n, budget, enough, c.system, self._loop.arrays
+        )
+        return self._loop.iterations, self._loop.number(0)
+
+    def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:
+        rz = 0.0
+        scale, near = c.view.scale, c.view.near
+        for _ in range(budget):
+            velocity_system.jacobi_from_velocities(
+                c.n, self.settings.jacobi_relaxation, c.system, self._loop.arrays
+            )
+            rz = self._loop.total(c.n)
+            velocity_system.add_velocity_change(c.n, scale, near, c.stencil, c.unknowns)
+            c.view.walls.constrain_velocities(
+                scale, near, c.unknowns.velocity, as_load=True, anew=False
+            )
+        return budget, rz

@@ -1,0 +1,274 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Kernels of the velocity projection: conjugate gradients, and the paper's Jacobi (section 5.2).
+
+The system is A σ = b with A σ = a σ − E(M⁻¹ Δt f(σ)): symmetric in the product Σ V σ:τ and positive
+semidefinite. Bends μ belong to the unknowns as three more components.
+"""
+
+import dataclasses
+
+import quadrants as qd
+
+from viscoil.constraints.conformation import rotation_strain, strain_step
+from viscoil.constraints.symmetric import double_dot
+from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
+from viscoil.core.reductions import block_begin, block_end, blocks
+from viscoil.materials.table import MaterialTable
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.resolution import volume_of
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
+from viscoil.solvers.dcpbd.elasticity import (
+    bend_compliance,
+    bend_constraint,
+    bend_precondition,
+    comply,
+    constraint,
+    has_gradient,
+    precondition,
+    residual_term,
+)
+from viscoil.solvers.dcpbd.jacobi import jacobi_update
+from viscoil.solvers.dcpbd.operators import differences, gradient, set_traction, stress_force
+from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
+from viscoil.solvers.linear.iterations import LoopArrays
+from viscoil.walls.arrays import WallArrays, free_part
+from viscoil.walls.body_velocities import (
+    add_body_terms,
+    advance_bodies,
+    held_change,
+    held_energy,
+    respond_bodies,
+)
+
+
+@dataclasses.dataclass
+class System:
+    """All that the velocity projection works on."""
+
+    scale: Scale
+    materials: MaterialTable
+    near: ParticleArrays
+    walls: WallArrays
+    stencil: Stencil
+    memory: Memory
+    unknowns: Unknowns
+    # Whether strain counts what rotation adds to it within a step (eqs. 14 to 16).
+    corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
+
+
+@qd.kernel(fastcache=True)
+def let_stress_act(
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+):
+    """σ and μ act; none where no gradient can be taken."""
+    for i in range(n):
+        if not has_gradient(stencil, i):
+            unknowns.stress[i] = vec6(0.0)
+            unknowns.bend[i] = vec3(0.0)
+        set_traction(unknowns.stress[i], unknowns.bend[i], scale, near, stencil, unknowns, i)
+
+
+@qd.kernel(fastcache=True)
+def let_direction_act(
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+):
+    """p acts."""
+    for i in range(n):
+        set_traction(
+            unknowns.direction[i], unknowns.bend_direction[i], scale, near, stencil, unknowns, i
+        )
+
+
+@qd.kernel(fastcache=True)
+def velocities_under_stress(
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+):
+    """u ← u* + Δt f/m, as if no wall were there."""
+    for i in range(n):
+        force = stress_force(near, stencil, unknowns, i)
+        unknowns.velocity[i] = unknowns.trial[i] + scale.dt * near.inverse_mass[i] * force
+
+
+@qd.kernel(fastcache=True)
+def free_velocities(n: qd.i32, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns):
+    """u ← u* as far as contacts leave it free; what they hold keeps the velocity that they give."""
+    for i in range(n):
+        held = unknowns.velocity[i]
+        free = free_part(near.contact[i], walls, unknowns.trial[i] - held)
+        unknowns.velocity[i] = held + free
+
+
+@qd.func
+def strain_under(s: System, i: qd.i32):
+    """(strain, bend) of the step x⁰ + Δt u, with or without what rotation adds to it.
+
+    The spin is that of u*, which is smooth: u may be torn between walls and stress.
+    """
+    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
+    strain = strain_step(rate, s.scale.dt)
+    if qd.static(s.corotated):
+        free = gradient(s.scale, s.near, s.stencil, s.unknowns.trial, i)
+        strain += rotation_strain(free, s.scale.dt)
+    return strain, s.scale.dt * bend
+
+
+@qd.kernel(fastcache=True)
+def right_side(n: qd.i32, s: System, loop: LoopArrays):
+    """Per block: b·z(b) and b·σ, with b the constraints at u without any stress; p ← σ acts."""
+    for i in range(n):
+        strain, bend_strain = strain_under(s, i)
+        s.unknowns.residual[i] = constraint(
+            strain, vec6(0.0), s.materials, s.near, s.stencil, s.memory, i
+        )
+        s.unknowns.bend_residual[i] = bend_constraint(
+            bend_strain, vec3(0.0), s.materials, s.near, s.stencil, s.memory, i
+        )
+        s.unknowns.direction[i] = s.unknowns.stress[i]
+        s.unknowns.bend_direction[i] = s.unknowns.bend[i]
+        set_traction(
+            s.unknowns.stress[i], s.unknowns.bend[i], s.scale, s.near, s.stencil, s.unknowns, i
+        )
+    for block in range(blocks(n)):
+        size = qd.f64(0.0)
+        along = qd.f64(0.0)
+        for i in range(block_begin(block), block_end(block, n)):
+            volume = volume_of(s.scale, s.near, i)
+            b = s.unknowns.residual[i]
+            size += volume * double_dot(b, precondition(b, s.materials, s.near, s.stencil, i))
+            e = s.unknowns.bend_residual[i]
+            size += volume * e.dot(bend_precondition(e, s.materials, s.near, s.stencil, i))
+            along += volume * double_dot(b, s.unknowns.stress[i])
+            along += volume * e.dot(s.unknowns.bend[i])
+        loop.sums[2 * block] = size
+        loop.sums[2 * block + 1] = along
+
+
+@qd.kernel(fastcache=True)
+def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
+    """σ, μ ← factor σ, factor μ."""
+    for i in range(n):
+        unknowns.stress[i] = unknowns.stress[i] * factor
+        unknowns.bend[i] = unknowns.bend[i] * factor
+
+
+@qd.func
+def let_act(s: System, i: qd.i32):
+    """p acts as stress and bend."""
+    p, q = s.unknowns.direction[i], s.unknowns.bend_direction[i]
+    set_traction(p, q, s.scale, s.near, s.stencil, s.unknowns, i)
+
+
+@qd.kernel(fastcache=True)
+def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
+    """r ← constraints at u, p ← z = r/(D + a), which acts; per block: r·z."""
+    for i in range(n):
+        strain, bend_strain = strain_under(s, i)
+        r = constraint(strain, s.unknowns.stress[i], s.materials, s.near, s.stencil, s.memory, i)
+        e = bend_constraint(
+            bend_strain, s.unknowns.bend[i], s.materials, s.near, s.stencil, s.memory, i
+        )
+        s.unknowns.residual[i] = r
+        s.unknowns.bend_residual[i] = e
+        s.unknowns.direction[i] = precondition(r, s.materials, s.near, s.stencil, i)
+        s.unknowns.bend_direction[i] = bend_precondition(e, s.materials, s.near, s.stencil, i)
+        let_act(s, i)
+        s.unknowns.term[i] = residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
+    sum_terms(n, s.unknowns.term, loop.sums)
+
+
+@qd.func
+def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
+    """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
+    for i in range(n):
+        force = stress_force(s.near, s.stencil, s.unknowns, i)
+        w = s.scale.dt * s.near.inverse_mass[i] * force
+        w = held_change(w, s.near, s.walls, i)
+        s.unknowns.change[i] = w
+        p = s.unknowns.direction[i]
+        q = s.unknowns.bend_direction[i]
+        work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
+        work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
+        volume = volume_of(s.scale, s.near, i)
+        s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
+    respond_bodies(n, s.near, s.walls, s.unknowns.change, s.unknowns.term)
+    sum_terms(n, s.unknowns.term, loop.sums)
+    add_body_terms(s.walls, loop.sums)
+
+
+@qd.func
+def advance_rest(s: System, loop: LoopArrays):
+    """Bodies move by the same length along what p does to them."""
+    advance_bodies(s.scale.dt, s.walls, loop.sums)
+
+
+@qd.func
+def advance(s: System, length: qd.f32, i: qd.i32) -> qd.f32:
+    """σ += length p; u += length w; r −= length A p; its part of r·z."""
+    p = s.unknowns.direction[i]
+    q = s.unknowns.bend_direction[i]
+    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.change, i)
+    strain = length * strain_step(rate, s.scale.dt)
+    s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
+    s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
+    s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.change[i]
+    r = s.unknowns.residual[i]
+    e = s.unknowns.bend_residual[i]
+    if has_gradient(s.stencil, i):
+        r += strain - length * comply(p, s.materials, s.near, s.stencil, i)
+        e += length * (bend * s.scale.dt - bend_compliance(s.materials, s.near, s.stencil, i) * q)
+        s.unknowns.residual[i] = r
+        s.unknowns.bend_residual[i] = e
+    return residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
+
+
+@qd.func
+def turn(s: System, keep: qd.f32, i: qd.i32):
+    """p ← z + keep p, which acts."""
+    z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
+    y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
+    s.unknowns.direction[i] = z + keep * s.unknowns.direction[i]
+    s.unknowns.bend_direction[i] = y + keep * s.unknowns.bend_direction[i]
+    let_act(s, i)
+
+
+@qd.kernel(fastcache=True)
+def respond_to_direction(n: qd.i32, s: System, loop: LoopArrays):
+    """w and p·A p of the direction p."""
+    apply_operator(n, s, loop)
+
+
+_step = conjugate_gradient_step(System)
+
+
+@qd.kernel(fastcache=True, graph=True)
+def conjugate_gradients(
+    go: Flag, n: qd.i32, most: qd.i32, enough: qd.f64, s: System, loop: LoopArrays
+):
+    """Iterates until r·z ≤ `enough` or `most` iterations are used; goes on from r·z in number 0."""
+    while qd.graph.do_while(go):
+        _step(
+            apply_operator, advance_rest, advance, turn, go, n, most, enough, s, s.unknowns.term,
+            loop,
+        )  # fmt: skip
+
+
+@qd.kernel(fastcache=True)
+def jacobi_from_velocities(n: qd.i32, beta: qd.f32, s: System, loop: LoopArrays):
+    """Eq. 11: Δσ from the constraint at the velocities u; per block: r·z."""
+    for i in range(n):
+        strain, _bend = strain_under(s, i)
+        jacobi_update(
+            strain, beta, s.scale, s.materials, s.near, s.stencil, s.memory, s.unknowns, i
+        )
+    sum_terms(n, s.unknowns.term, loop.sums)
+
+
+@qd.kernel(fastcache=True)
+def add_velocity_change(
+    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+):
+    """Eq. 12: u += Δt f/m."""
+    for i in range(n):
+        force = stress_force(near, stencil, unknowns, i)
+        unknowns.velocity[i] = unknowns.velocity[i] + scale.dt * near.inverse_mass[i] * force

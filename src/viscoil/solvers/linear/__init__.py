@@ -1,0 +1,1 @@
+"""Iterative solvers of linear systems, apart from the physics that they serve."""

@@ -1,0 +1,211 @@
+# mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator"
+"""Two-way coupling of velocities: bodies and the particles that they hold move together.
+
+A light body in heavy fluid blows up if it learns of forces a step later (added mass), so a velocity
+solve moves it too. A contact takes away degrees of freedom; those that a dynamic body holds move with
+it. With P the projector on what is taken away and B = [1, −[r]×], a body with all that it holds has the
+mass M6 + Σ m Bᵀ P B, and answers the forces that the contacts take up, Σ Bᵀ P f. That is exact
+elimination of the constraints: the operator stays symmetric and positive semidefinite.
+
+Arms are taken at the start of the step, as for all forces here: velocities are (x − x⁰)/Δt, so
+x × u = x⁰ × u, and impulses that are opposite with common arms at x⁰ keep the angular momentum.
+Sums over contacts run in one thread per body, so that the result has the same bits for any number.
+Where no collider is tracked, everything here is compiled away.
+"""
+
+import quadrants as qd
+
+from viscoil.bodies.arrays import arm, double3, is_dynamic, place, respond_body
+from viscoil.core.compute import Doubles, Floats, Vec3s, on_cpu, vec3
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.walls.arrays import WallArrays, free_part
+
+
+@qd.func
+def take_impulses(b: qd.i32, near: ParticleArrays, walls: WallArrays):
+    """load ← the opposite of what slot b gave to particles since it was last asked."""
+    load = double3(0.0)
+    twist = double3(0.0)
+    for c in range(walls.contacts.count):
+        entry = c * walls.body_count + b
+        given = walls.contacts.impulse[entry]
+        if given.dot(given) > 0.0:
+            walls.contacts.impulse[entry] = vec3(0.0)
+            back = -qd.cast(given, qd.f64)
+            load += back
+            twist += arm(walls.bodies, b, near.position[walls.contacts.particle[c]]).cross(back)
+    walls.bodies.load[b] = load
+    walls.bodies.load_twist[b] = twist
+
+
+@qd.func
+def outer(a, b):
+    return a.outer_product(b)
+
+
+@qd.func
+def _join(b: qd.i32, near: ParticleArrays, walls: WallArrays):
+    """Prepares `respond_body`: the mass of body b with all that it holds."""
+    unit = qd.Matrix.identity(qd.f64, 3)
+    a = unit / walls.bodies.inverse_mass[b]
+    cross = qd.Matrix.zero(qd.f64, 3, 3)
+    inertia = walls.bodies.inertia[b]
+    for c in range(walls.contacts.count):
+        if walls.contacts.holder[c] == b:
+            i = walls.contacts.particle[c]
+            m = 1.0 / qd.cast(near.inverse_mass[i], qd.f64)
+            r = arm(walls.bodies, b, near.position[i])
+            # free_part of the unit vectors tells P without asking for the mode again
+            for axis in qd.static(range(3)):
+                e = vec3(0.0)
+                e[axis] = 1.0
+                taken = qd.cast(e - free_part(c, walls, e), qd.f64)
+                turned = r.cross(taken)
+                # P = Pᵀ P, so its rows serve as the normals of three contacts
+                a += m * outer(taken, taken)
+                cross += m * outer(taken, turned)
+                inertia += m * outer(turned, turned)
+    inverse = a.inverse()
+    walls.bodies.joint_inverse[b] = inverse
+    walls.bodies.joint_cross[b] = cross
+    walls.bodies.joint_inertia_inverse[b] = (
+        inertia - cross.transpose() @ inverse @ cross
+    ).inverse()
+
+
+@qd.kernel(fastcache=True)
+def move_together(
+    dt: qd.f32, anew: qd.i32, near: ParticleArrays, walls: WallArrays, velocity: Vec3s
+):
+    """Bodies and what they hold get one velocity, with the momentum that they had together.
+
+    `anew`: the velocities are those without any contact, so bodies start from theirs too.
+    """
+    qd.loop_config(serialize=qd.static(on_cpu()))
+    for b in range(walls.body_count):
+        take_impulses(b, near, walls)
+        if walls.bodies.primitive[b] < 0:
+            if anew == 1:
+                walls.bodies.impulse[b] = double3(0.0)
+                walls.bodies.twist[b] = double3(0.0)
+            walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.load[b]
+            walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.load_twist[b]
+        else:
+            if anew == 1:
+                change = walls.bodies.velocity[b] - walls.bodies.free_velocity[b]
+                walls.bodies.load[b] = walls.bodies.load[b] - change / walls.bodies.inverse_mass[b]
+                turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
+                walls.bodies.load_twist[b] = (
+                    walls.bodies.load_twist[b] - walls.bodies.inertia[b] @ turn
+                )
+            _join(b, near, walls)
+            respond_body(walls.bodies, b)
+            walls.bodies.velocity[b] = walls.bodies.velocity[b] + walls.bodies.response[b]
+            turned = walls.bodies.angular_velocity[b] + walls.bodies.response_twist[b]
+            walls.bodies.angular_velocity[b] = turned
+            place(walls.bodies, b, dt, walls.colliders)
+    for c in range(walls.contacts.count):
+        i = walls.contacts.particle[c]
+        velocity[i] = velocity[i] + _change_with_body(c, near, walls)
+
+
+@qd.kernel(fastcache=True)
+def place_bodies(dt: qd.f32, walls: WallArrays):
+    """Puts colliders where the velocities of their bodies take them by the end of the step."""
+    qd.loop_config(serialize=True)
+    for b in range(walls.body_count):
+        if walls.bodies.primitive[b] >= 0:
+            place(walls.bodies, b, dt, walls.colliders)
+
+
+@qd.func
+def _change_with_body(c: qd.i32, near: ParticleArrays, walls: WallArrays) -> vec3:
+    """P B a: the change of the particle's velocity by the response of the body that holds it."""
+    result = vec3(0.0)
+    b = walls.contacts.holder[c]
+    if is_dynamic(walls.bodies, b):
+        r = arm(walls.bodies, b, near.position[walls.contacts.particle[c]])
+        along = qd.cast(walls.bodies.response[b] + walls.bodies.response_twist[b].cross(r), qd.f32)
+        result = along - free_part(c, walls, along)
+    return result
+
+
+@qd.func
+def held_change(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> vec3:
+    """What contacts leave of the velocity change w of particle i; with bodies, see `respond_bodies`."""
+    left = w
+    if qd.static(not walls.coupled):
+        left = free_part(near.contact[i], walls, w)
+    return left
+
+
+@qd.func
+def held_energy(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
+    """2 m |w|² of a velocity change that is final; with bodies, see `respond_bodies`."""
+    energy = 0.0
+    if qd.static(not walls.coupled):
+        energy = 2.0 * w.dot(w) / near.inverse_mass[i]
+    return energy
+
+
+@qd.func
+def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: Vec3s, term: Floats):
+    """response ← that of the bodies to what contacts take of the velocity changes w.
+
+    Then w becomes what contacts leave of it, with what moves with bodies, and the terms get 2 m |w|².
+    """
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=qd.static(on_cpu()))
+        for b in range(walls.body_count):
+            load = double3(0.0)
+            twist = double3(0.0)
+            for c in range(walls.contacts.count):
+                if walls.contacts.holder[c] == b:
+                    i = walls.contacts.particle[c]
+                    w = change[i]
+                    taken = qd.cast((w - free_part(c, walls, w)) / near.inverse_mass[i], qd.f64)
+                    load += taken
+                    twist += arm(walls.bodies, b, near.position[i]).cross(taken)
+            walls.bodies.load[b] = load
+            walls.bodies.load_twist[b] = twist
+            if walls.bodies.primitive[b] >= 0:
+                respond_body(walls.bodies, b)
+        for c in range(walls.contacts.count):
+            i = walls.contacts.particle[c]
+            free = free_part(c, walls, change[i])
+            change[i] = free + _change_with_body(c, near, walls)
+        for i in range(n):
+            w = change[i]
+            term[i] = term[i] + 2.0 * w.dot(w) / near.inverse_mass[i]
+
+
+@qd.func
+def add_body_terms(walls: WallArrays, sums: Doubles):
+    """What the bodies' own motion adds to p·A p: 2 aᵀ M6 a."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=True)
+        for b in range(walls.body_count):
+            if walls.bodies.primitive[b] >= 0:
+                v = walls.bodies.response[b]
+                w = walls.bodies.response_twist[b]
+                energy = v.dot(v) / walls.bodies.inverse_mass[b]
+                energy += w.dot(walls.bodies.inertia[b] @ w)
+                sums[0] = sums[0] + 2.0 * energy
+
+
+@qd.func
+def advance_bodies(dt: qd.f32, walls: WallArrays, sums: Doubles):
+    """V += length a, with the length that the particles take too."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=True)
+        for b in range(walls.body_count):
+            length = 1.0 / sums[1]
+            if walls.bodies.primitive[b] >= 0:
+                moved = walls.bodies.velocity[b] + length * walls.bodies.response[b]
+                walls.bodies.velocity[b] = moved
+                turned = walls.bodies.angular_velocity[b] + length * walls.bodies.response_twist[b]
+                walls.bodies.angular_velocity[b] = turned
+                place(walls.bodies, b, dt, walls.colliders)
+            else:
+                walls.bodies.impulse[b] = walls.bodies.impulse[b] + length * walls.bodies.load[b]
+                walls.bodies.twist[b] = walls.bodies.twist[b] + length * walls.bodies.load_twist[b]
