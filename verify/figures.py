@@ -11,7 +11,7 @@ from viscoil.outputs.preview import Camera, render
 from viscoil.outputs.protocol import Snapshot
 from viscoil.scene import Scene
 
-FOLDER = Path("build/verify")
+FOLDER = Path(__file__).parent.parent / "build" / "verify"
 
 
 def report(name: str, value: float, bar: str) -> None:
