@@ -18,13 +18,14 @@ PARALLEL := -n $(TEST_PROCESSES) --dist loadfile
 
 CODE := src tests scripts $(wildcard verify bench)
 
-.PHONY: help demo test test-minimum lint format verify bench docs images clean
+.PHONY: help demo test test-minimum coverage lint format verify bench docs images clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo          install, simulate honey, and say where the video is'
 	@echo 'make test          install, then lint and run all tests'
 	@echo 'make test-minimum  run all tests with the lowest versions of all dependencies'
+	@echo 'make coverage      run all tests and print which lines they do not reach'
 	@echo 'make lint          ruff, mypy, and whether generated pages are current'
 	@echo 'make format        write code the way lint wants it'
 	@echo 'make verify        compare with closed forms and published numbers (long)'
@@ -45,6 +46,9 @@ test: lint
 
 test-minimum: $(VENV_MINIMUM)/.installed
 	$(BIN_MINIMUM)/pytest $(PARALLEL) $(TEST_FLAGS)
+
+coverage: $(VENV)/.installed-test
+	$(BIN)/pytest $(PARALLEL) --cov $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
@@ -77,7 +81,7 @@ images: $(VENV)/.installed-all
 
 clean:
 	rm -rf $(VENV) $(VENV_MINIMUM) build dist
-	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps are newer than pyproject.toml only when all that it asks for is installed.
