@@ -18,7 +18,7 @@ PARALLEL := -n $(TEST_PROCESSES) --dist loadfile
 
 CODE := src tests scripts $(wildcard verify bench)
 
-.PHONY: help demo test test-minimum coverage lint format verify bench docs images clean
+.PHONY: help demo test test-minimum coverage lint format verify bench docs site images clean
 .DELETE_ON_ERROR:
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make verify        compare with closed forms and published numbers (long)'
 	@echo 'make bench         measure speed and memory (long)'
 	@echo 'make docs          regenerate the pages that are made from the code'
+	@echo 'make site          build the documentation site in build/site'
 	@echo 'make images        simulate and render the pictures of the README (an hour)'
 	@echo 'make clean         remove what these commands made, but for runs/'
 
@@ -74,6 +75,10 @@ docs: $(VENV)/.installed
 	$(BIN)/python scripts/builtin_mesh_reference.py
 	$(BIN)/python scripts/builtin_mesh_pictures.py
 
+site: $(VENV)/.installed-site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python scripts/check_site.py build/site
+
 images: $(VENV)/.installed-all
 	@mkdir -p docs/images
 	$(BIN)/python scripts/readme_pictures.py
@@ -96,6 +101,10 @@ $(VENV)/.installed-test: $(VENV)/.installed
 
 $(VENV)/.installed-all: $(VENV)/.installed
 	$(BIN)/python $(PIP_INSTALL) --editable '.[all]'
+	@touch $@
+
+$(VENV)/.installed-site: $(VENV)/.installed
+	$(BIN)/python $(PIP_INSTALL) --editable '.[site]'
 	@touch $@
 
 # tomli reads pyproject.toml where Python itself cannot yet, in 3.10.
