@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "viscoil" / "__init__.py"
-FRONT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FRONT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 

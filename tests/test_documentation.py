@@ -137,3 +137,11 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     paths = [page.relative_to(ROOT).as_posix() for page in PAGES]
     assert [path for path in paths if path not in navigation] == []
+
+
+def test_the_citation_names_the_version_of_the_package() -> None:
+    versions = [
+        re.findall(rf"^version{sign} *\"?([\w.]+)", (ROOT / name).read_text(encoding="utf-8"), re.M)
+        for name, sign in (("CITATION.cff", ":"), ("pyproject.toml", " ="))
+    ]
+    assert versions[0] == versions[1] != []
