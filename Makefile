@@ -48,8 +48,9 @@ test: lint
 test-minimum: $(VENV_MINIMUM)/.installed
 	$(BIN_MINIMUM)/pytest $(PARALLEL) $(TEST_FLAGS)
 
+# Quadrants would else compile probes into every kernel, which takes many times as long.
 coverage: $(VENV)/.installed-test
-	$(BIN)/pytest $(PARALLEL) --cov $(TEST_FLAGS)
+	QD_KERNEL_COVERAGE=0 $(BIN)/pytest $(PARALLEL) --cov=viscoil $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
