@@ -2,6 +2,10 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Here every dependency has the lowest version that pyproject.toml allows.
+VENV_MINIMUM := .venv-minimum
+BIN_MINIMUM := $(VENV_MINIMUM)/bin
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 DEMO_SCENE := honey
 DEMO_OUT := runs/$(DEMO_SCENE)
 # What else `viscoil run` is told, such as DEMO_FLAGS="--frames 30"
@@ -10,22 +14,26 @@ DEMO_FLAGS :=
 TEST_PROCESSES := 2
 # What else pytest is told, such as TEST_FLAGS="-x -k emitter"
 TEST_FLAGS :=
+PARALLEL := -n $(TEST_PROCESSES) --dist loadfile
 
 CODE := src tests scripts $(wildcard verify bench)
 
-.PHONY: help demo test lint format verify bench docs images clean
+.PHONY: help demo test test-minimum coverage lint format verify bench docs site images clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make demo     install, simulate honey, and say where the video is'
-	@echo 'make test     install, then lint and run all tests'
-	@echo 'make lint     ruff, mypy, and whether generated pages are current'
-	@echo 'make format   write code the way lint wants it'
-	@echo 'make verify   compare with closed forms and published numbers (long)'
-	@echo 'make bench    measure speed and memory (long)'
-	@echo 'make docs     regenerate the pages that are made from the code'
-	@echo 'make images   simulate and render the pictures of the README (an hour)'
-	@echo 'make clean    remove what these commands made, but for runs/'
+	@echo 'make demo          install, simulate honey, and say where the video is'
+	@echo 'make test          install, then lint and run all tests'
+	@echo 'make test-minimum  run all tests with the lowest versions of all dependencies'
+	@echo 'make coverage      run all tests and print which lines they do not reach'
+	@echo 'make lint          ruff, mypy, and whether generated pages are current'
+	@echo 'make format        write code the way lint wants it'
+	@echo 'make verify        compare with closed forms and published numbers (long)'
+	@echo 'make bench         measure speed and memory (long)'
+	@echo 'make docs          regenerate the pages that are made from the code'
+	@echo 'make site          build the documentation site in build/site'
+	@echo 'make images        simulate and render the pictures of the README (an hour)'
+	@echo 'make clean         remove what these commands made, but for runs/'
 
 demo: $(VENV)/.installed
 	$(BIN)/viscoil run $(DEMO_SCENE) --out $(DEMO_OUT) --overwrite $(DEMO_FLAGS)
@@ -35,7 +43,14 @@ demo: $(VENV)/.installed
 
 test: lint
 	@scripts/test_packages.sh
-	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile $(TEST_FLAGS)
+	$(BIN)/pytest $(PARALLEL) $(TEST_FLAGS)
+
+test-minimum: $(VENV_MINIMUM)/.installed
+	$(BIN_MINIMUM)/pytest $(PARALLEL) $(TEST_FLAGS)
+
+# Quadrants would else compile probes into every kernel, which takes many times as long.
+coverage: $(VENV)/.installed-test
+	QD_KERNEL_COVERAGE=0 $(BIN)/pytest $(PARALLEL) --cov=viscoil $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
@@ -61,25 +76,42 @@ docs: $(VENV)/.installed
 	$(BIN)/python scripts/builtin_mesh_reference.py
 	$(BIN)/python scripts/builtin_mesh_pictures.py
 
+site: $(VENV)/.installed-site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python scripts/check_site.py build/site
+
 images: $(VENV)/.installed-all
 	@mkdir -p docs/images
 	$(BIN)/python scripts/readme_pictures.py
 	$(BIN)/python scripts/look_chart.py docs/images/looks.png
 
 clean:
-	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_MINIMUM) build dist
+	rm -rf .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps are newer than pyproject.toml only when all that it asks for is installed.
 $(VENV)/.installed: pyproject.toml scripts/make_venv.sh
 	scripts/make_venv.sh $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(PIP_INSTALL) --editable .
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,all]'
+	$(BIN)/python $(PIP_INSTALL) --editable '.[test,all]'
 	@touch $@
 
 $(VENV)/.installed-all: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	$(BIN)/python $(PIP_INSTALL) --editable '.[all]'
+	@touch $@
+
+$(VENV)/.installed-site: $(VENV)/.installed
+	$(BIN)/python $(PIP_INSTALL) --editable '.[site]'
+	@touch $@
+
+# tomli reads pyproject.toml where Python itself cannot yet, in 3.10.
+$(VENV_MINIMUM)/.installed: pyproject.toml scripts/make_venv.sh scripts/minimum_versions.py
+	scripts/make_venv.sh $(VENV_MINIMUM)
+	$(BIN_MINIMUM)/python $(PIP_INSTALL) tomli
+	$(BIN_MINIMUM)/python scripts/minimum_versions.py >$(VENV_MINIMUM)/constraints.txt
+	$(BIN_MINIMUM)/python $(PIP_INSTALL) --constraint $(VENV_MINIMUM)/constraints.txt --editable '.[test,all]'
 	@touch $@

@@ -11,7 +11,7 @@ from viscoil.preview import Camera, render
 from viscoil.scene import Scene
 from viscoil.snapshots.snapshot import Snapshot
 
-FOLDER = Path("build/verify")
+FOLDER = Path(__file__).parent.parent / "build" / "verify"
 
 
 def report(name: str, value: float, bar: str) -> None:
