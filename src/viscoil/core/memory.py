@@ -9,17 +9,10 @@ SHARE_OF_MEMORY = 0.9  # of what is free, that work may take
 
 
 def available() -> int:
-    """Free memory in bytes."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    if hasattr(os, "sysconf"):
-        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
-    return 2**62
+    """Memory in bytes that can be had without swapping; the limit of a container is not seen."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
 
 
 def give_back() -> None:
