@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from solid_meshes import box, pipe
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import BrickField
 from viscoil.geometry.bricks.build import Mode, Request, build
 from viscoil.geometry.bricks.cache import cached
-from viscoil.geometry.bricks.exchange import from_grids, to_grids
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.openvdb import from_grids, to_grids
 from viscoil.geometry.bricks.orient import oriented, volume
 from viscoil.geometry.bricks.secondary import carry
 from viscoil.geometry.meshes.builtin import builtin
@@ -245,7 +245,7 @@ def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
     output = ColliderFieldsOutput(tmp_path)
     for frame in range(3):
         moving = carry(still, "velocity", mesh.vertices, mesh.faces, frame * mesh.vertices)
-        poses = [ColliderPose(None, (1, 2, 3), field=f) for f in (still, moving, None)]
+        poses = [ColliderPose(None, (1, 2, 3), distance_field=f) for f in (still, moving, None)]
         output.frame(Snapshot(frame, 0.0, {}, [], poses, 0.1))
     assert [p.name for p in sorted((tmp_path / "collider_0").iterdir())] == ["frame_000000.vdb"]
     assert len(list((tmp_path / "collider_1").iterdir())) == 3

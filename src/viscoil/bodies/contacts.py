@@ -79,7 +79,7 @@ def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterat
     for part, wall in product(one.parts, other.parts):
         towards = -normals(wall, part.pose.position[None])[0]
         cores, radius = features(part, towards, flat=wall.kind == Kind.PLANE)
-        if wall.field is not None and radius > 0.5 * _band(wall):
+        if wall.distance_field is not None and radius > 0.5 * _band(wall):
             cores, radius = _smaller_balls(cores, radius, wall), 0.5 * _band(wall)
         gaps, out = _facing(wall, cores, part.pose.position)
         gaps -= radius
@@ -95,7 +95,7 @@ def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float
     are asked a little farther inside the solid that the point belongs to. Beyond its band a mesh tells
     nothing but that it is not near.
     """
-    if wall.field is not None:
+    if wall.distance_field is not None:
         gaps = distance_to(wall, points)
         return np.where(gaps < 0.999 * _band(wall), gaps, np.inf), normals(wall, points)
     if wall.kind not in (Kind.BOX, Kind.CYLINDER):
@@ -107,8 +107,8 @@ def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float
 
 def _band(wall: Primitive) -> float:
     """Up to which distance (m) that of a mesh is known."""
-    assert wall.field is not None
-    return wall.pose.scale * wall.field.band
+    assert wall.distance_field is not None
+    return wall.pose.scale * wall.distance_field.band
 
 
 def _smaller_balls(cores: Float, radius: float, wall: Primitive) -> Float:

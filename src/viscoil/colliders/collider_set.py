@@ -16,7 +16,7 @@ from viscoil.scene import Collider, MeshCollider, Scene
 if TYPE_CHECKING:
     from viscoil.colliders.arrays import ColliderArrays
     from viscoil.colliders.mesh_shapes import Shape
-    from viscoil.geometry.bricks.field import BrickField
+    from viscoil.geometry.bricks.brick_field import BrickField
 
 # Where the plane lies that fills the arrays of an empty set, m: so far down that none can touch it.
 _NOWHERE = -1e30
@@ -71,7 +71,7 @@ class ColliderSet:
         write(arrays.contact, [Contact[spec.contact.upper()] for spec, _ in self._parts])
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
         write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
-        write(arrays.field, [self._field_index(spec) for spec, _ in self._parts])
+        write(arrays.distance_field, [self._field_index(spec) for spec, _ in self._parts])
         # A pull without a reaction would drive a body and the drop on it through space.
         held = [not getattr(spec, "dynamic", False) for spec, _ in self._parts]
         sticks = [spec.adhesion for spec, _ in self._parts]
@@ -105,7 +105,7 @@ class ColliderSet:
         if index not in self.meshes:
             return parts
         field, points = self.field(index), self.meshes[index].points
-        return [part._replace(field=field, points=points) for part in parts]
+        return [part._replace(distance_field=field, points=points) for part in parts]
 
     def field(self, index: int) -> "BrickField | None":
         """The distance field of the collider `specs[index]` after the last move, if it is a mesh."""
@@ -132,7 +132,7 @@ class ColliderSet:
             if spec.shape == "mesh":
                 at = self.pose(k, time)
                 body = at.to_body(np.asarray(points, dtype=np.float64))
-                known = at.scale * self.meshes[k].field(time, 0.0).sample(body)
+                known = at.scale * self.meshes[k].distance_field(time, 0.0).sample(body)
             else:
                 known = distance(spec, points, time)
             result = np.minimum(result, known)
@@ -168,10 +168,10 @@ class ColliderSet:
 
     def _pack(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
         """The distance fields of all meshes."""
-        from viscoil.geometry.bricks.arrays import pack_fields
+        from viscoil.geometry.bricks.arrays import pack_bricks
 
-        self._fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
-        arrays.bricks = pack_fields(self._fields)
+        self._fields = [mesh.distance_field(time, dt) for mesh in self.meshes.values()]
+        arrays.bricks = pack_bricks(self._fields)
         velocities = [f.secondary["velocity"] for f in self._fields if "velocity" in f.secondary]
         self._deforming_speed = max([0.0, *(float(np.abs(v).max()) for v in velocities)])
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import BrickField
 from viscoil.geometry.bricks.build import Request, build
 from viscoil.geometry.bricks.cache import cached
-from viscoil.geometry.bricks.exchange import from_grids
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.openvdb import from_grids
 from viscoil.geometry.bricks.orient import volume
 from viscoil.geometry.bricks.secondary import carry
 from viscoil.geometry.mesh_source import attribute, open_source
@@ -33,8 +33,8 @@ class Shape(Protocol):
     points: Float
     """(n, 3) m: places on the surface, in the frame of the pose."""
 
-    def field(self, time: float, dt: float) -> BrickField:
-        """The field at `time` (s), with the mean velocities since time - dt of an animation."""
+    def distance_field(self, time: float, dt: float) -> BrickField:
+        """The distances at `time` (s), with the mean velocities since time - dt of an animation."""
 
 
 def shape(spec: MeshCollider, spacing: float, feel: float) -> Shape:
@@ -65,7 +65,7 @@ class LevelSetShape:
             secondary={n: np.float32(spec.scale) * v for n, v in field.secondary.items()},
         )
 
-    def field(self, time: float, dt: float) -> BrickField:
+    def distance_field(self, time: float, dt: float) -> BrickField:
         return self._field
 
 
@@ -83,8 +83,8 @@ class MeshShape:
         self._check_solid()
         self._still: BrickField | None = None
 
-    def field(self, time: float, dt: float) -> BrickField:
-        """The field at `time` (s), with the mean velocities since time - dt of an animation."""
+    def distance_field(self, time: float, dt: float) -> BrickField:
+        """The distances at `time` (s), with the mean velocities since time - dt of an animation."""
         if not self.animated:
             if self._still is None:
                 self._still = self._with_friction(cached(*self._mesh(time), self.request), time)

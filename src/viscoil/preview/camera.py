@@ -14,7 +14,7 @@ import numpy as np
 
 from viscoil.colliders.motion import turn
 from viscoil.geometry import quaternions
-from viscoil.geometry.bricks.exchange import from_grids
+from viscoil.geometry.bricks.openvdb import from_grids
 from viscoil.geometry.vdb import read_vdb
 from viscoil.sampling.amounts import emitted_volume
 from viscoil.sampling.seed_files import seed_file

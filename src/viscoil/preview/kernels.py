@@ -8,7 +8,7 @@ same to the last bit for any number of threads.
 
 import quadrants as qd
 
-from viscoil.preview.field import Field, paint_at
+from viscoil.preview.distance_grid import DistanceGrid, paint_at
 from viscoil.preview.shading import Map, Row, Rows, absorb, radiance
 from viscoil.preview.solids import Solids
 from viscoil.preview.trace import thickness, trace_fluid, trace_solids
@@ -18,7 +18,7 @@ Picture = qd.types.NDArray[vec3, 2]
 
 
 @qd.kernel(fastcache=True)
-def draw_light_map(f: Field, s: Solids, view: Rows, lamp: Map):
+def draw_light_map(f: DistanceGrid, s: Solids, view: Rows, lamp: Map):
     """Height of what the lamp's light meets first, and the tint of the light behind it."""
     for i, j in qd.ndrange(lamp.shape[0], lamp.shape[1]):
         half = view[Row.SCALE].z
@@ -66,7 +66,7 @@ def roughness(draft: Picture, i: qd.i32, j: qd.i32) -> qd.f32:
 
 @qd.kernel(fastcache=True)
 def draw_picture(
-    f: Field,
+    f: DistanceGrid,
     s: Solids,
     view: Rows,
     lamp: Map,

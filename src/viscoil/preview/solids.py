@@ -7,7 +7,7 @@ import enum
 
 import quadrants as qd
 
-from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_field
+from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_bricks
 
 vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
@@ -35,7 +35,7 @@ class Solids:
     position: qd.types.NDArray[vec3, 1]  # m
     orientation: qd.types.NDArray[vec4, 1]  # quaternion (x, y, z, w), own axes to world
     scale: qd.types.NDArray[qd.f32, 1]  # size in the world over its own
-    field: qd.types.NDArray[qd.i32, 1]  # a mesh's place in the bricks
+    distance_field: qd.types.NDArray[qd.i32, 1]  # a mesh's place in the bricks
     bricks: BrickArrays
 
 
@@ -185,7 +185,7 @@ def smooth_normal(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
         for a in qd.static(range(3)):
             if a == axis:
                 step[a] = sign
-        n += distance_in_field(b, f, p + b.cell[f] * step).w * step
+        n += distance_in_bricks(b, f, p + b.cell[f] * step).w * step
     return n.normalized(1e-20)
 
 
@@ -202,7 +202,7 @@ def hit_mesh(b: BrickArrays, f: qd.i32, o: vec3, d: vec3) -> vec4:
     steps = 0
     while t < span.y and steps < 1000:
         steps += 1
-        distance = distance_in_field(b, f, o + t * d).w
+        distance = distance_in_bricks(b, f, o + t * d).w
         if distance <= 0.0 and before > 0.0:
             hit = t - stride * distance / (distance - before)
             break
@@ -235,7 +235,7 @@ def hit_solid(s: Solids, k: qd.i32, origin: vec3, direction: vec3) -> vec4:
     elif kind == Kind.CAPSULE:
         h = hit_capsule(o, d, size.x, size.y)
     elif kind == Kind.MESH:
-        h = hit_mesh(s.bricks, s.field[k], o, d)
+        h = hit_mesh(s.bricks, s.distance_field[k], o, d)
     else:
         h = hit_edges(o, d, size)
     n = turn(q, qd.Vector([h.x, h.y, h.z]))
@@ -265,5 +265,5 @@ def solid_distance(s: Solids, k: qd.i32, point: vec3) -> qd.f32:
         y = qd.max(qd.abs(p.y) - size.y, 0.0)
         result = qd.Vector([p.x, y, p.z]).norm() - size.x
     elif kind == Kind.MESH:
-        result = distance_in_field(s.bricks, s.field[k], p).w
+        result = distance_in_bricks(s.bricks, s.distance_field[k], p).w
     return s.scale[k] * result

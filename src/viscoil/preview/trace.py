@@ -4,7 +4,7 @@
 
 import quadrants as qd
 
-from viscoil.preview.field import Field, block_at, block_distance
+from viscoil.preview.distance_grid import DistanceGrid, block_at, block_distance
 from viscoil.preview.solids import Kind, Solids, hit_solid, safe, slab
 
 vec2 = qd.types.vector(2, qd.f32)
@@ -24,7 +24,7 @@ def leap(place: vec3, inverse: vec3, gap: qd.i32, width: qd.f32) -> qd.f32:
 
 
 @qd.func
-def look(f: Field, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
+def look(f: DistanceGrid, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
     """How far (m) a ray may go on from its length t, and the distance (m) to the fluid there.
 
     The first is 0 where there are distances, and else the second.
@@ -41,7 +41,7 @@ def look(f: Field, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
 
 
 @qd.func
-def trace_fluid(f: Field, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
+def trace_fluid(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
     """Ray length (m) at which a ray enters the fluid, or 1e30."""
     span = slab(o, d, f.frame[2], f.frame[3])
     inverse = 1.0 / safe(d)
@@ -70,7 +70,7 @@ def trace_fluid(f: Field, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
 
 
 @qd.func
-def thickness(f: Field, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32) -> qd.f32:
+def thickness(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32) -> qd.f32:
     """Length (m) of fluid along a ray, counted up to about `enough`."""
     span = slab(o, d, f.frame[2], f.frame[3])
     inverse = 1.0 / safe(d)

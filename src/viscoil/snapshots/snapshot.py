@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from viscoil.core.errors import RunError
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.brick_field import BrickField
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +46,7 @@ class ColliderPose:
     position: Sequence[float] | Array  # (3,) m
     orientation: Sequence[float] | Array = (0.0, 0.0, 0.0, 1.0)
     scale: float = 1.0
-    field: BrickField | None = None
+    distance_field: BrickField | None = None
 
 
 @dataclass(frozen=True)

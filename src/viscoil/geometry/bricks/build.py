@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import FREE, SOLID, BrickField, Float, Float32, Int32
 from viscoil.geometry.bricks.caps import closing_points, extended, missing_bricks
-from viscoil.geometry.bricks.field import FREE, SOLID, BrickField, Float, Float32, Int32
 from viscoil.geometry.bricks.hidden import without_hidden
 from viscoil.geometry.bricks.layout import Layout, lay_out, tables
 from viscoil.geometry.bricks.orient import oriented

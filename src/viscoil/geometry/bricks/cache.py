@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from viscoil.core.errors import RunError
 from viscoil.core.files import write_whole
+from viscoil.geometry.bricks.brick_field import BrickField, Float
 from viscoil.geometry.bricks.build import Request, build
-from viscoil.geometry.bricks.field import BrickField, Float
 
 VERSION = b"3"  # of what `build` makes: change it with the algorithm
 MOST_BYTES = 2 * 2**30  # that the folder may hold; the oldest fields go first

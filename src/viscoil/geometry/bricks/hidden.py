@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import SIDE, Float, Int32
+from viscoil.geometry.bricks.brick_field import SIDE, Float, Int32
 from viscoil.geometry.bricks.layout import Layout
 from viscoil.geometry.bricks.winding import Winding
 from viscoil.geometry.meshes.triangles import unit_normals

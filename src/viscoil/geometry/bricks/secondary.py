@@ -12,7 +12,7 @@ import quadrants as qd
 from numpy.typing import NDArray
 
 from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vectors, view, write
-from viscoil.geometry.bricks.field import CORNERS, BrickField, Float, Float32
+from viscoil.geometry.bricks.brick_field import CORNERS, BrickField, Float, Float32
 from viscoil.geometry.bricks.rasterize import as_array, initialize_if_needed
 from viscoil.geometry.bricks.triangle import closest_weights
 

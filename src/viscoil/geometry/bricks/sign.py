@@ -11,7 +11,7 @@ import quadrants as qd
 from numpy.typing import NDArray
 
 from viscoil.core.compute import Floats, Ints, scalars, view
-from viscoil.geometry.bricks.field import CORNERS, Float, Float32, Int32, corner_offsets
+from viscoil.geometry.bricks.brick_field import CORNERS, Float, Float32, Int32, corner_offsets
 from viscoil.geometry.bricks.rasterize import as_array
 from viscoil.geometry.bricks.winding import INSIDE, Winding
 

@@ -7,7 +7,7 @@ smooth away from the faces, where it is open. Overlaps, wrong topology and doubl
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import Float
+from viscoil.geometry.bricks.brick_field import Float
 from viscoil.geometry.meshes.triangles import area_vectors
 
 INSIDE = 0.5  # a point of which a mesh winds around more than that is inside

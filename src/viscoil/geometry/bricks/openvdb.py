@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import FREE, SIDE, SOLID, BrickField, Float32, Int32
 from viscoil.geometry.bricks.build import Mode, turned
-from viscoil.geometry.bricks.field import FREE, SIDE, SOLID, BrickField, Float32, Int32
 from viscoil.geometry.bricks.layout import MOST_PLACES, tables
 from viscoil.geometry.vdb import Tiles, VdbGrid
 

@@ -34,7 +34,7 @@ BLOCKS_PER_PASS = 4096  # bounds the scratch memory to about 50 MB
 
 
 @dataclasses.dataclass
-class Field:
+class DistanceGrid:
     """A surface on the device, as kernels see it."""
 
     slot: qd.types.NDArray[qd.i32, 3]  # number of the block at a place; -k: k places to the nearest
@@ -169,7 +169,9 @@ def device_array(array: Array, dtype: Any) -> Any:
     return out
 
 
-def build_field(position: Array, paint: Array, spacing: float, size: Array | None = None) -> Field:
+def build_distance_grid(
+    position: Array, paint: Array, spacing: float, size: Array | None = None
+) -> DistanceGrid:
     """The surface of particles at `position` (n, 3), n > 0, with rgb and transmission (n, 4).
 
     Where all particles are painted alike, `paint` may have a single row. Particles may have spacings
@@ -183,7 +185,7 @@ def build_field(position: Array, paint: Array, spacing: float, size: Array | Non
     share = _filled(blocks, size).reshape(shape) * (spacing / width) ** 3
     count, painted = len(blocks.place), len(paint) > 1
     painted_shape = (count, NODES, NODES, NODES) if painted else (1, 1, 1, 1)
-    field = Field(
+    grid = DistanceGrid(
         slot=device_array(blocks.slot, qd.i32),
         occupancy=device_array(np.minimum(share, 1.0).astype(np.float32), qd.f32),
         distance=qd.ndarray(qd.f32, shape=(count * NODES**3,)),
@@ -191,9 +193,9 @@ def build_field(position: Array, paint: Array, spacing: float, size: Array | Non
         frame=device_array(frame, vec3),
     )
     if not painted:
-        field.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
-    _fill(field, blocks, position, paint, spacing, size)
-    return field
+        grid.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
+    _fill(grid, blocks, position, paint, spacing, size)
+    return grid
 
 
 def _filled(blocks: Blocks, size: Array | None) -> Array:
@@ -205,7 +207,7 @@ def _filled(blocks: Blocks, size: Array | None) -> Array:
 
 
 def _fill(
-    field: Field,
+    grid: DistanceGrid,
     blocks: Blocks,
     position: Array,
     paint: Array,
@@ -227,16 +229,16 @@ def _fill(
     for first in range(0, count, BLOCKS_PER_PASS):
         n = min(BLOCKS_PER_PASS, count - first)
         sum_blocks(
-            first, n, painted, sized, support, field.frame, field.slot, place, start, points,
-            sizes, paints, total, field.paint,
+            first, n, painted, sized, support, grid.frame, grid.slot, place, start, points,
+            sizes, paints, total, grid.paint,
         )  # fmt: skip
-        finish_blocks(first, n, painted, support, radius, total, field.distance, field.paint)
+        finish_blocks(first, n, painted, support, radius, total, grid.distance, grid.paint)
 
 
-def empty_field() -> Field:
+def empty_distance_grid() -> DistanceGrid:
     """A surface of nothing: its bounds are empty, so that no ray enters it."""
     frame = np.array([[0, 0, 0], [1, 1, 1], [1, 1, 1], [-1, -1, -1]], dtype=np.float32)
-    return Field(
+    return DistanceGrid(
         slot=device_array(np.full((1, 1, 1), -1, dtype=np.int32), qd.i32),
         occupancy=device_array(np.zeros((1, 1, 1), dtype=np.float32), qd.f32),
         distance=device_array(np.ones(NODES**3, dtype=np.float32), qd.f32),
@@ -246,7 +248,7 @@ def empty_field() -> Field:
 
 
 @qd.func
-def block_distance(f: Field, b: qd.i32, local: vec3) -> qd.f32:
+def block_distance(f: DistanceGrid, b: qd.i32, local: vec3) -> qd.f32:
     """Distance (m) in block `b` at `local` in cells, each in 0..8, linear between the nodes."""
     c = qd.min(qd.max(qd.cast(local, qd.i32), 0), 7)
     w = local - qd.cast(c, qd.f32)
@@ -261,7 +263,7 @@ def block_distance(f: Field, b: qd.i32, local: vec3) -> qd.f32:
 
 
 @qd.func
-def block_at(f: Field, place: vec3) -> qd.i32:
+def block_at(f: DistanceGrid, place: vec3) -> qd.i32:
     """What `slot` holds at a place in block units; -1 outside of it."""
     c = qd.cast(qd.floor(place), qd.i32)
     b = -1
@@ -272,7 +274,7 @@ def block_at(f: Field, place: vec3) -> qd.i32:
 
 
 @qd.func
-def distance_at(f: Field, x: vec3) -> qd.f32:
+def distance_at(f: DistanceGrid, x: vec3) -> qd.f32:
     """Distance (m) to the surface at a point; one spacing where no block is near."""
     place = (x - f.frame[0]) / f.frame[1].x
     b = block_at(f, place)
@@ -283,7 +285,7 @@ def distance_at(f: Field, x: vec3) -> qd.f32:
 
 
 @qd.func
-def normal_at(f: Field, x: vec3) -> vec3:
+def normal_at(f: DistanceGrid, x: vec3) -> vec3:
     """Outward unit normal from differences over a cell to either side, which also smooths it."""
     g = qd.Vector([0.0, 0.0, 0.0])
     for axis in range(3):
@@ -300,7 +302,7 @@ def normal_at(f: Field, x: vec3) -> vec3:
 
 
 @qd.func
-def paint_at(f: Field, x: vec3) -> vec4:
+def paint_at(f: DistanceGrid, x: vec3) -> vec4:
     """Colour and transmission at a point on the surface, linear between the nodes."""
     color = f.paint[0, 0, 0, 0]
     if f.paint.shape[1] > 1:
@@ -319,7 +321,7 @@ def paint_at(f: Field, x: vec3) -> vec4:
 
 
 @qd.func
-def occupancy_at(f: Field, x: vec3) -> qd.f32:
+def occupancy_at(f: DistanceGrid, x: vec3) -> qd.f32:
     """Share of space around a point that fluid fills, smooth over a block's width."""
     q = (x - f.frame[0]) / f.frame[1].x - 0.5
     base = qd.floor(q)
