@@ -44,6 +44,17 @@ class DistanceGrid:
     frame: qd.types.NDArray[vec3, 1]  # origin; block, cell and particle spacing; lower; upper (m)
 
 
+@dataclasses.dataclass
+class BlockParticles:
+    """Particles on the device, sorted by the block in whose place they are."""
+
+    place: qd.types.NDArray[ivec3, 1]  # of each block with distances, among all places
+    start: qd.types.NDArray[qd.i32, 1]  # of each place's particles in the arrays below, and the end
+    position: qd.types.NDArray[vec3, 1]  # m
+    size: qd.types.NDArray[qd.f32, 1]  # in spacings; one entry if all alike
+    paint: qd.types.NDArray[vec4, 1]  # rgb and transmission; one entry if all alike
+
+
 @qd.func
 def add_particle(
     position: vec3,
@@ -94,46 +105,43 @@ def sum_blocks(
     painted: qd.i32,
     sized: qd.i32,
     support: qd.f32,
-    frame: qd.types.NDArray[vec3, 1],
-    slot: qd.types.NDArray[qd.i32, 3],
-    place: qd.types.NDArray[ivec3, 1],
-    start: qd.types.NDArray[qd.i32, 1],
-    position: qd.types.NDArray[vec3, 1],
-    size: qd.types.NDArray[qd.f32, 1],
-    paint: qd.types.NDArray[vec4, 1],
+    particles: BlockParticles,
+    grid: DistanceGrid,
     total: qd.types.NDArray[vec4, 1],
-    colors: qd.types.NDArray[vec4, 4],
 ):
-    """Sums weights and weighted offsets of all particles that reach each block's nodes."""
+    """Sums over all particles that reach each block's nodes.
+
+    Weights and weighted offsets go into `total`, weighted colours into the grid's paint.
+    """
     for b in range(count):
         for node in range(729):
             total[b * 729 + node] = qd.Vector([0.0, 0.0, 0.0, 0.0])
             if painted == 1:
-                colors[first + b, node // 81, node // 9 % 9, node % 9] = qd.Vector(
+                grid.paint[first + b, node // 81, node // 9 % 9, node % 9] = qd.Vector(
                     [0.0, 0.0, 0.0, 0.0]
                 )
-        here = place[first + b]
-        width = frame[1].x
-        corner = frame[0] + width * qd.cast(here, qd.f32)
+        here = particles.place[first + b]
+        width = grid.frame[1].x
+        corner = grid.frame[0] + width * qd.cast(here, qd.f32)
         for di, dj, dk in qd.ndrange((-1, 2), (-1, 2), (-1, 2)):
             at = here + qd.Vector([di, dj, dk])
             if (
                 at.min() >= 0
-                and at.x < slot.shape[0]
-                and at.y < slot.shape[1]
-                and at.z < slot.shape[2]
+                and at.x < grid.slot.shape[0]
+                and at.y < grid.slot.shape[1]
+                and at.z < grid.slot.shape[2]
             ):
-                flat = (at.x * slot.shape[1] + at.y) * slot.shape[2] + at.z
-                for p in range(start[flat], start[flat + 1]):
+                flat = (at.x * grid.slot.shape[1] + at.y) * grid.slot.shape[2] + at.z
+                for p in range(particles.start[flat], particles.start[flat + 1]):
                     color = qd.Vector([0.0, 0.0, 0.0, 0.0])
                     if painted == 1:
-                        color = paint[p]
+                        color = particles.paint[p]
                     reach = support
                     if sized == 1:
-                        reach *= size[p]
+                        reach *= particles.size[p]
                     add_particle(
-                        position[p], color, corner, frame[1].y, reach, b, first + b, painted,
-                        total, colors,
+                        particles.position[p], color, corner, grid.frame[1].y, reach,
+                        b, first + b, painted, total, grid.paint,
                     )  # fmt: skip
 
 
@@ -145,8 +153,7 @@ def finish_blocks(
     support: qd.f32,
     radius: qd.f32,
     total: qd.types.NDArray[vec4, 1],
-    distance: qd.types.NDArray[qd.f32, 1],
-    colors: qd.types.NDArray[vec4, 4],
+    grid: DistanceGrid,
 ):
     """Turns the sums into distances (m) and mean colours."""
     for b, i, j, k in qd.ndrange(count, 9, 9, 9):
@@ -155,10 +162,10 @@ def finish_blocks(
         d = support - radius
         if s.w > 1e-6:
             d = support * qd.Vector([s.x, s.y, s.z]).norm() / s.w - radius
-        distance[(first + b) * 729 + node] = d
+        grid.distance[(first + b) * 729 + node] = d
         if painted == 1:
-            c = colors[first + b, i, j, k]
-            colors[first + b, i, j, k] = c / qd.max(s.w, 1e-6)
+            c = grid.paint[first + b, i, j, k]
+            grid.paint[first + b, i, j, k] = c / qd.max(s.w, 1e-6)
 
 
 def device_array(array: Array, dtype: Any) -> Any:
@@ -219,20 +226,21 @@ def _fill(
     # Cells coarsened to save memory need a support that still spans them.
     support = max(SUPPORT * spacing, 2.0 * blocks.cell)
     radius = RADIUS / SUPPORT * support
-    place = device_array(blocks.place, ivec3)
-    start = device_array(blocks.start, qd.i32)
-    points = device_array(position[blocks.order].astype(np.float32), vec3)
     sized = size is not None
-    sizes = device_array((np.ones(1) if size is None else size[blocks.order]).astype("f4"), qd.f32)
-    paints = device_array((paint[blocks.order] if painted else paint).astype(np.float32), vec4)
+    sizes = np.ones(1) if size is None else size[blocks.order]
+    paints = paint[blocks.order] if painted else paint
+    particles = BlockParticles(
+        place=device_array(blocks.place, ivec3),
+        start=device_array(blocks.start, qd.i32),
+        position=device_array(position[blocks.order].astype(np.float32), vec3),
+        size=device_array(sizes.astype(np.float32), qd.f32),
+        paint=device_array(paints.astype(np.float32), vec4),
+    )
     total = qd.ndarray(vec4, shape=(min(count, BLOCKS_PER_PASS) * NODES**3,))
     for first in range(0, count, BLOCKS_PER_PASS):
         n = min(BLOCKS_PER_PASS, count - first)
-        sum_blocks(
-            first, n, painted, sized, support, grid.frame, grid.slot, place, start, points,
-            sizes, paints, total, grid.paint,
-        )  # fmt: skip
-        finish_blocks(first, n, painted, support, radius, total, grid.distance, grid.paint)
+        sum_blocks(first, n, painted, sized, support, particles, grid, total)
+        finish_blocks(first, n, painted, support, radius, total, grid)
 
 
 def empty_distance_grid() -> DistanceGrid:
