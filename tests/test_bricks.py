@@ -255,7 +255,9 @@ def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
     assert distance.metadata["position"] == "1 2 3"
     again = ColliderFieldsOutput(tmp_path)  # of a run that was interrupted and goes on
     again.frame(Snapshot(3, 0.0, {}, [], poses, 0.1))
-    again.frame(Snapshot(4, 0.0, {}, [], [replace(poses[0], field=moving), *poses[1:]], 0.1))
+    again.frame(
+        Snapshot(4, 0.0, {}, [], [replace(poses[0], distance_field=moving), *poses[1:]], 0.1)
+    )
     names = [p.name for p in sorted((tmp_path / "collider_0").iterdir())]
     assert names == ["frame_000000.vdb", "frame_000004.vdb"]
     assert len(list((tmp_path / "collider_1").iterdir())) == 3

@@ -32,7 +32,7 @@ class ColliderSet:
     def __init__(
         self, specs: Sequence[Collider], spacing: float = 1.0, feel: float | None = None
     ) -> None:
-        """`spacing` (m) is that of the scene; `feel` how far (m) its largest particles feel a wall."""
+        """`spacing` (m) is the scene's; `feel` (m) is how far walls act on its largest particles."""
         self.specs = tuple(specs)
         feel = 2.0 * spacing if feel is None else feel
         self._groups = [(spec, primitives(spec)) for spec in self.specs]
@@ -72,7 +72,7 @@ class ColliderSet:
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
         write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
         write(arrays.distance_field, [self._field_index(spec) for spec, _ in self._parts])
-        # A pull without a reaction would drive a body and the drop on it through space.
+        # Adhesion has no reaction on the wall, so on a dynamic body it would create momentum: it is off.
         held = [not getattr(spec, "dynamic", False) for spec, _ in self._parts]
         sticks = [spec.adhesion for spec, _ in self._parts]
         write(arrays.adhesion, [a if h else 0.0 for a, h in zip(sticks, held, strict=True)])
@@ -112,7 +112,7 @@ class ColliderSet:
         return self._fields[list(self.meshes).index(index)] if index in self.meshes else None
 
     def max_speed(self, time: float, ahead: float) -> float:
-        """How fast (m/s) reference points will move on, and vertices moved in the last step."""
+        """Largest speed (m/s) of reference points `ahead` (s), and of vertices in the last step."""
         moving = [spec for spec in self.specs if spec.motion]
         ways = [pose(s, time + ahead).position - pose(s, time).position for s in moving]
         speeds = [float(np.linalg.norm(way)) / ahead for way in ways]

@@ -1,11 +1,13 @@
-"""Free memory, and what takes it."""
+"""Free memory, and the memory of arrays."""
 
 import ctypes
 import os
 from collections.abc import Iterator
 from typing import Any
 
-SHARE_OF_MEMORY = 0.9  # of what is free, that work may take
+SHARE_OF_MEMORY = (
+    0.9  # of what is free, that work may take; the rest is for what estimates leave out
+)
 
 
 def available() -> int:

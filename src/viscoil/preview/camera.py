@@ -34,7 +34,7 @@ class Camera:
     """A place to look from.
 
     `radius` (m) is how far the scene extends about the target. `floor` (m) is the height of a floor
-    that is drawn though it is no collider, for scenes that would else hang in the void.
+    that is drawn though it is no collider, for scenes that have no ground of their own.
     """
 
     position: Vector

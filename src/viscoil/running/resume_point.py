@@ -73,8 +73,8 @@ def is_saved(record: Mapping[str, Any]) -> bool:
 def _mended(places: Sequence[Place], broken: Sequence[int]) -> tuple[Place, list[str]]:
     """Where to go on so that broken frames at the end are done again, and what to say of them.
 
-    `places` begin with the newest. Whole frames that come after a broken one are worth more than
-    it: they stay, with all that was made of them.
+    `places` begin with the newest. A broken frame that whole ones follow is not done again, because
+    that would discard those and all that was made of them.
     """
     newest, oldest = places[0], places[-1]
     good = max(set(range(newest[1] + 1)).difference(broken), default=-1)

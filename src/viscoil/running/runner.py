@@ -133,7 +133,7 @@ def _told(name: str, summary: Summary, quiet: bool) -> Summary:
 
 
 def _take(lock: FolderLock, find: Callable[[], Start], start: Start) -> None:
-    """Makes the folder ours; a new one may have become another's while the simulation was made."""
+    """Locks the folder; another process may have taken it while the simulation was made."""
     if not lock.held:
         lock.take()
         if find() != start:
@@ -246,7 +246,7 @@ def _stopped_text(simulation: Simulation, frames: int) -> str:
 
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], int | None]]:
-    """Note the first Ctrl-C or termination, so that the step under way ends well; obey a second."""
+    """Notes the first Ctrl-C or SIGTERM, so that the present step is finished; a second one ends it."""
     received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

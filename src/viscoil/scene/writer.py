@@ -12,7 +12,7 @@ _BREAKS = (re.compile(r"\[\n *"), "["), (re.compile(r",\n *\]"), "]"), (re.compi
 
 def to_toml(data: Mapping[str, Any]) -> str:
     """TOML text of the data, a list a line; None is left out, as TOML has no null."""
-    import tomli_w  # here, since reading a scene needs it not
+    import tomli_w  # not needed to read a scene
 
     text = tomli_w.dumps(_without_none(data), indent=_NEVER_SHORT)
     for pattern, replacement in _BREAKS:

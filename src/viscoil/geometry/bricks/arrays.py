@@ -74,7 +74,7 @@ def pack_bricks(fields: Sequence[BrickField]) -> BrickArrays:
 
 
 def _shifted(indices: Int32, by: int) -> Int32:
-    """Indices further on; what is no index stays."""
+    """Indices raised by a number; FREE and SOLID, which are no indices, stay."""
     return np.where(indices >= 0, indices + by, indices).astype(np.int32)
 
 

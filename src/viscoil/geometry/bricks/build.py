@@ -19,7 +19,7 @@ from viscoil.geometry.bricks.winding import Winding
 
 Mode = Literal["solid", "container", "shell"]
 FACE_MIDDLE = 8 + 9 * (4 + 9 * 4)  # corner in the middle of a brick's face towards +x
-SAFE = 1.01  # bricks are laid out for a little more than is computed
+SAFE = 1.01  # times the reach, for which bricks are laid out, so that rounding leaves none out
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _closed(
     winding: Winding,
     sign: Callable[[Raster], NDArray[np.bool_]],
 ) -> Surface:
-    """The surface with the points that close its holes, as triangles without size."""
+    """The surface and the points that close its holes, each a triangle whose corners coincide."""
     more = missing_bricks(raster.layout, winding)
     if len(more):
         layout = extended(raster.layout, more)
@@ -150,9 +150,9 @@ def _all_free(raster: Raster) -> Int32:
 
 
 def _fill(raster: Raster, within: NDArray[np.bool_]) -> Int32:
-    """The dense table with SOLID between bricks that turn an inner face to each other.
+    """The dense table of brick places, in which empty places inside the solid become SOLID.
 
-    Along x, the state of an empty place is that of the face of the last brick before it.
+    An empty place has the state of the last brick before it along x, at the middle of its +x face.
     """
     states = _all_free(raster)
     after = np.where(within[:, FACE_MIDDLE], SOLID, FREE).astype(np.int32)

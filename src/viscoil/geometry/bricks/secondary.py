@@ -51,7 +51,7 @@ def carry(
     initialize_if_needed()
     count = len(field.places) * CORNERS
     weights, vertex = vectors(3, count), vectors(3, len(vertices))
-    middle = vertices.mean(axis=0)  # about which 32-bit floats are exact enough
+    middle = vertices.mean(axis=0)  # subtracted, so that 32-bit floats are exact enough
     write(vertex, vertices - middle)
     nearest = field.primitive.reshape(-1)
     _weigh(
