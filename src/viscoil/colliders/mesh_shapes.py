@@ -20,10 +20,10 @@ from viscoil.geometry.vdb import read_vdb
 from viscoil.scene import MeshCollider
 
 LEVEL_SET = ".vdb"
-BAND = 1.5  # of how far a particle feels a wall: room for a step's motion
-COARSEST = 0.125  # of a mesh's length: cells that are not given are no larger
-MOST_POINTS = 240  # of a rigid body that touch others
-THICK = 0.5  # cells: half the least thickness of a shell that the field can show
+BAND = 1.5  # over the reach of walls: distances must be known where a particle may be after a step
+COARSEST = 0.125  # of a mesh's length: default cells are no larger, so that 8 span the mesh
+MOST_POINTS = 240  # vertices of a rigid body that are tested for contact: 120 outermost, 120 others
+THICK = 0.5  # cells on either side: thinner shells lie between the corners of cells and vanish
 
 
 class Shape(Protocol):
@@ -38,7 +38,7 @@ class Shape(Protocol):
 
 
 def shape(spec: MeshCollider, spacing: float, feel: float) -> Shape:
-    """The surface that a scene names, for particles that feel walls up to `feel` (m)."""
+    """The surface that a scene names, for particles that interact with walls up to `feel` (m)."""
     is_level_set = Path(spec.file).suffix.lower() == LEVEL_SET
     return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing, feel)
 
@@ -90,7 +90,7 @@ class MeshShape:
                 self._still = self._with_friction(cached(*self._mesh(time), self.request), time)
             return self._still
         vertices, faces = self._mesh(time)
-        # built anew for every step, it must not take long
+        # built for every step: without cutting hidden faces, which takes as long again
         field = self._with_friction(build(vertices, faces, replace(self.request, cut=False)), time)
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
         return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
@@ -113,7 +113,9 @@ class MeshShape:
         if name is None:
             return field
         values = attribute(self._source.mesh, name, self.spec.file)
-        values = np.where(np.isnan(values), self.spec.friction, values)  # bare places
+        values = np.where(
+            np.isnan(values), self.spec.friction, values
+        )  # NaN: the part has no such attribute
         if not ((values >= 0.0) & (values < np.inf)).all():
             raise SceneError(
                 f"the vertex attribute {name!r} of the mesh {self.spec.file} is no friction: "
@@ -135,7 +137,7 @@ def _some(vertices: Float) -> Float:
 
 
 def request(spec: MeshCollider, spacing: float, feel: float, extent: float) -> Request:
-    """What the scene asks of the field of a mesh of some extent (m), with what it leaves open."""
+    """How to build the distances of a mesh of some extent (m): what the scene says, and defaults."""
     cell = spec.cell_size or min(spacing, max(COARSEST * extent, 1e-3 * spacing))
     if spec.cell_size is not None and spec.cell_size > 0.5 * extent and spec.mode != "shell":
         raise SceneError(

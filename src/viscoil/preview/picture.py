@@ -24,9 +24,15 @@ vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
 
 LIGHT_MAP = 640  # texels a side
-EDGE = 0.02  # step in brightness (of 0..1) that is worth more rays
+LIT_WIDTH = 1.6  # half width of the light map in scene radii, so that a texel is 1/200 of a radius
+EDGE = 0.02  # step in brightness (of 0..1) that is worth more rays: 5 of 255 levels
 VIEW_LIMIT = 6.0  # particles farther from the target than this, in scene radii, are left out
-CLEAR_DEPTH = 0.10  # depth over which fluids lose their clearness, in scene radii
+CLEAR_DEPTH = 0.10  # depth over which fluids lose their clearness, in scene radii; by eye
+LAMP = (
+    -0.80,
+    1.15,
+    -0.20,
+)  # direction of the lamp: right, up, and level away from the camera; by eye
 
 
 def draw(snapshot: Snapshot, camera: Camera, width: int, height: int) -> Array:
@@ -135,7 +141,7 @@ def _view(camera: Camera, aspect: float) -> Array:
     tangent = math.tan(camera.fov / 2)
     away = np.array([right[2], 0.0, -right[0]])  # level, from the camera to the scene
     # The lamp hangs high on the left, a little nearer than the scene.
-    light = -0.80 * right + 1.15 * np.array([0.0, 1.0, 0.0]) - 0.20 * away
+    light = LAMP[0] * right + LAMP[1] * np.array([0.0, 1.0, 0.0]) + LAMP[2] * away
     light /= np.linalg.norm(light)
     light_right = np.cross([0.0, 1.0, 0.0], light)
     light_right /= np.linalg.norm(light_right)
@@ -148,7 +154,7 @@ def _view(camera: Camera, aspect: float) -> Array:
     rows[Row.LIGHT] = light
     rows[Row.LIGHT_RIGHT] = light_right
     rows[Row.LIGHT_UP] = np.cross(light, light_right)
-    rows[Row.SCALE] = camera.radius, CLEAR_DEPTH * camera.radius, 1.6 * camera.radius
+    rows[Row.SCALE] = camera.radius, CLEAR_DEPTH * camera.radius, LIT_WIDTH * camera.radius
     rows[Row.TILE] = _tile(camera.radius), 0.0, 0.0
     return rows
 
