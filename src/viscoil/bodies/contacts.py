@@ -58,11 +58,11 @@ def find_contacts(
 
 def friction(a: Collider, b: Collider) -> float:
     """Coulomb's coefficient between two colliders: the geometric mean of those that they give."""
-    told = [mu for mu in (_told(a), _told(b)) if mu is not None]
-    return float(np.prod(told)) ** (1.0 / len(told)) if told else BARE_FRICTION
+    given = [mu for mu in (_given_friction(a), _given_friction(b)) if mu is not None]
+    return float(np.prod(given)) ** (1.0 / len(given)) if given else BARE_FRICTION
 
 
-def _told(spec: Collider) -> float | None:
+def _given_friction(spec: Collider) -> float | None:
     if spec.contact == "sticky":
         return None
     return spec.friction if spec.contact == "friction" else 0.0

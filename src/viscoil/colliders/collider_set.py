@@ -30,17 +30,17 @@ class ColliderSet:
     """
 
     def __init__(
-        self, specs: Sequence[Collider], spacing: float = 1.0, feel: float | None = None
+        self, specs: Sequence[Collider], spacing: float = 1.0, wall_reach: float | None = None
     ) -> None:
-        """`spacing` (m) is the scene's; `feel` (m) is how far walls act on its largest particles."""
+        """`spacing` (m) is the scene's; `wall_reach` (m) is how far walls act on particles."""
         self.specs = tuple(specs)
-        feel = 2.0 * spacing if feel is None else feel
+        wall_reach = 2.0 * spacing if wall_reach is None else wall_reach
         self._groups = [(spec, primitives(spec)) for spec in self.specs]
         self._parts = [(spec, part) for spec, parts in self._groups for part in parts]
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
         self.meshes = {
-            k: _shape(spec, spacing, feel)
+            k: _shape(spec, spacing, wall_reach)
             for k, spec in enumerate(self.specs)
             if spec.shape == "mesh"
         }
@@ -56,8 +56,8 @@ class ColliderSet:
     @classmethod
     def of(cls, scene: Scene) -> "ColliderSet":
         """The colliders of a scene."""
-        feel = scene.solver.support * max(scene.spacings)
-        return cls(scene.colliders, scene.simulation.spacing, feel)
+        wall_reach = scene.solver.support * max(scene.spacings)
+        return cls(scene.colliders, scene.simulation.spacing, wall_reach)
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -183,7 +183,7 @@ class ColliderSet:
         return [whole.then(part.pose) for whole, parts in wholes for part in parts]
 
 
-def _shape(spec: MeshCollider, spacing: float, feel: float) -> "Shape":
+def _shape(spec: MeshCollider, spacing: float, wall_reach: float) -> "Shape":
     from viscoil.colliders.mesh_shapes import shape
 
-    return shape(spec, spacing, feel)
+    return shape(spec, spacing, wall_reach)

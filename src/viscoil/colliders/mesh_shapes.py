@@ -13,7 +13,7 @@ from viscoil.geometry.bricks.build import Request, build
 from viscoil.geometry.bricks.cache import cached
 from viscoil.geometry.bricks.openvdb import from_grids
 from viscoil.geometry.bricks.orient import volume
-from viscoil.geometry.bricks.secondary import carry
+from viscoil.geometry.bricks.secondary import with_vertex_values
 from viscoil.geometry.mesh_source import attribute, open_source
 from viscoil.geometry.quaternions import Float
 from viscoil.geometry.vdb import read_vdb
@@ -37,10 +37,10 @@ class Shape(Protocol):
         """The distances at `time` (s), with the mean velocities since time - dt of an animation."""
 
 
-def shape(spec: MeshCollider, spacing: float, feel: float) -> Shape:
-    """The surface that a scene names, for particles that interact with walls up to `feel` (m)."""
+def shape(spec: MeshCollider, spacing: float, wall_reach: float) -> Shape:
+    """The surface that a scene names, for particles that interact with walls up to `wall_reach` (m)."""
     is_level_set = Path(spec.file).suffix.lower() == LEVEL_SET
-    return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing, feel)
+    return LevelSetShape(spec) if is_level_set else MeshShape(spec, spacing, wall_reach)
 
 
 class LevelSetShape:
@@ -72,14 +72,16 @@ class LevelSetShape:
 class MeshShape:
     """A mesh collider's surface, which an animation changes from step to step."""
 
-    def __init__(self, spec: MeshCollider, spacing: float, feel: float) -> None:
+    def __init__(self, spec: MeshCollider, spacing: float, wall_reach: float) -> None:
         self.spec = spec
         self._source = open_source(spec.file, spec.fps, spec.loop)
         self.animated = self._source.animated
         if self.animated and spec.dynamic:
             raise SceneError(f"the animated mesh {spec.file} cannot be dynamic: remove one of both")
-        self.points = _some(spec.scale * self._source.vertices(0.0))
-        self.request = request(spec, spacing, feel, float(np.ptp(self._mesh(0.0)[0], axis=0).max()))
+        self.points = _contact_points(spec.scale * self._source.vertices(0.0))
+        self.request = request(
+            spec, spacing, wall_reach, float(np.ptp(self._mesh(0.0)[0], axis=0).max())
+        )
         self._check_solid()
         self._still: BrickField | None = None
 
@@ -93,7 +95,9 @@ class MeshShape:
         # built for every step: without cutting hidden faces, which takes as long again
         field = self._with_friction(build(vertices, faces, replace(self.request, cut=False)), time)
         before = self._mesh(time - dt)[0] if dt > 0.0 else vertices
-        return carry(field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0))
+        return with_vertex_values(
+            field, "velocity", vertices, faces, (vertices - before) / (dt or 1.0)
+        )
 
     def _check_solid(self) -> None:
         """Faces without thickness and without an inside are no solid."""
@@ -121,10 +125,10 @@ class MeshShape:
                 f"the vertex attribute {name!r} of the mesh {self.spec.file} is no friction: "
                 "it has numbers below 0 or without end"
             )
-        return carry(field, "friction", *self._mesh(time), values)
+        return with_vertex_values(field, "friction", *self._mesh(time), values)
 
 
-def _some(vertices: Float) -> Float:
+def _contact_points(vertices: Float) -> Float:
     """At most MOST_POINTS vertices: the outermost along many directions, and others between."""
     k = np.arange(MOST_POINTS // 2) + 0.5
     polar, turn = np.arccos(1.0 - 4.0 * k / MOST_POINTS), np.pi * (1.0 + 5.0**0.5) * k
@@ -136,7 +140,7 @@ def _some(vertices: Float) -> Float:
     return np.asarray(vertices[np.unique(np.concatenate([outer, between]))])
 
 
-def request(spec: MeshCollider, spacing: float, feel: float, extent: float) -> Request:
+def request(spec: MeshCollider, spacing: float, wall_reach: float, extent: float) -> Request:
     """How to build the distances of a mesh of some extent (m): what the scene says, and defaults."""
     cell = spec.cell_size or min(spacing, max(COARSEST * extent, 1e-3 * spacing))
     if spec.cell_size is not None and spec.cell_size > 0.5 * extent and spec.mode != "shell":
@@ -144,16 +148,18 @@ def request(spec: MeshCollider, spacing: float, feel: float, extent: float) -> R
             f"cell_size ({cell:g} m) is too large for the mesh {spec.file}, which is "
             f"{extent:g} m long: make it smaller or leave it out"
         )
-    feel /= min([1.0, *(key.scale for key in spec.motion)])  # of the mesh while it is smallest
-    if spec.band is not None and spec.band < feel:
+    wall_reach /= min(
+        [1.0, *(key.scale for key in spec.motion)]
+    )  # of the mesh while it is smallest
+    if spec.band is not None and spec.band < wall_reach:
         raise SceneError(
             f"the band of the mesh {spec.file} ({spec.band:g} m) is narrower than what particles "
-            f"feel of a wall ({feel:g} m): widen it or leave it out"
+            f"feel of a wall ({wall_reach:g} m): widen it or leave it out"
         )
     thick = THICK * cell if spec.mode == "shell" else 0.0
     return Request(
         cell=cell,
-        band=spec.band or max(BAND * feel, 2.0 * cell),
+        band=spec.band or max(BAND * wall_reach, 2.0 * cell),
         offset=thick if spec.offset is None else spec.offset,
         mode=spec.mode,
     )

@@ -53,7 +53,7 @@ def turn_back(q: vec4, v: vec3) -> vec3:
 
 
 @qd.func
-def safe(v: vec3) -> vec3:
+def without_zeros(v: vec3) -> vec3:
     """A direction without zeros, so that one can divide by it."""
     r = v
     for i in qd.static(range(3)):
@@ -65,7 +65,7 @@ def safe(v: vec3) -> vec3:
 @qd.func
 def slab(o: vec3, d: vec3, lower: vec3, upper: vec3) -> qd.types.vector(2, qd.f32):
     """Where a ray enters and leaves a box; it misses if it enters after it leaves."""
-    inverse = 1.0 / safe(d)
+    inverse = 1.0 / without_zeros(d)
     a = (lower - o) * inverse
     b = (upper - o) * inverse
     return qd.Vector([qd.min(a, b).max(), qd.max(a, b).min()])

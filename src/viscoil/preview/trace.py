@@ -5,7 +5,7 @@
 import quadrants as qd
 
 from viscoil.preview.distance_grid import DistanceGrid, block_at, block_distance
-from viscoil.preview.solids import Kind, Solids, hit_solid, safe, slab
+from viscoil.preview.solids import Kind, Solids, hit_solid, slab, without_zeros
 
 vec2 = qd.types.vector(2, qd.f32)
 vec3 = qd.types.vector(3, qd.f32)
@@ -13,7 +13,7 @@ vec4 = qd.types.vector(4, qd.f32)
 
 
 @qd.func
-def leap(place: vec3, inverse: vec3, gap: qd.i32, width: qd.f32) -> qd.f32:
+def length_of_empty_blocks(place: vec3, inverse: vec3, gap: qd.i32, width: qd.f32) -> qd.f32:
     """Length (m) of a ray until it is just outside of the empty blocks around a place.
 
     All blocks nearer than `gap` places are empty; `inverse` is one over the ray's direction.
@@ -25,7 +25,7 @@ def leap(place: vec3, inverse: vec3, gap: qd.i32, width: qd.f32) -> qd.f32:
 
 
 @qd.func
-def look(f: DistanceGrid, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
+def skip_and_distance(f: DistanceGrid, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
     """Length (m) that a ray may skip at its length t, and the distance (m) to the fluid there.
 
     One of them is 0: the first in blocks with distances, the second in empty ones.
@@ -35,7 +35,7 @@ def look(f: DistanceGrid, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
     b = block_at(f, place)
     seen = qd.Vector([0.0, 0.0])
     if b < 0:
-        seen.x = leap(place, inverse, -b, width)
+        seen.x = length_of_empty_blocks(place, inverse, -b, width)
     else:
         seen.y = block_distance(f, b, (place - qd.floor(place)) * 8.0)
     return seen
@@ -45,7 +45,7 @@ def look(f: DistanceGrid, o: vec3, d: vec3, inverse: vec3, t: qd.f32) -> vec2:
 def trace_fluid(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
     """Ray length (m) at which a ray enters the fluid, or 1e30."""
     span = slab(o, d, f.frame[2], f.frame[3])
-    inverse = 1.0 / safe(d)
+    inverse = 1.0 / without_zeros(d)
     cell = f.frame[1].y
     t = qd.max(span.x, 0.0)
     end = qd.min(span.y, longest)
@@ -56,7 +56,7 @@ def trace_fluid(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
     # Steps within blocks are at least 0.3 cells: a ray that grazes the surface for 180 cells misses it.
     while t < end and steps < 600:
         steps += 1
-        seen = look(f, o, d, inverse, t)
+        seen = skip_and_distance(f, o, d, inverse, t)
         if seen.x > 0.0:
             t += seen.x
         else:
@@ -76,7 +76,7 @@ def trace_fluid(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32) -> qd.f32:
 def thickness(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32) -> qd.f32:
     """Length (m) of fluid along a ray, counted up to about `enough`."""
     span = slab(o, d, f.frame[2], f.frame[3])
-    inverse = 1.0 / safe(d)
+    inverse = 1.0 / without_zeros(d)
     # At most 16 steps through fluid that counts, each of at least 0.6 spacings.
     stride = qd.max(0.6 * f.frame[1].z, enough / 16.0)
     t = qd.max(span.x, 0.0)
@@ -85,7 +85,7 @@ def thickness(f: DistanceGrid, o: vec3, d: vec3, longest: qd.f32, enough: qd.f32
     steps = 0
     while t < end and steps < 64 and total < enough:
         steps += 1
-        seen = look(f, o, d, inverse, t)
+        seen = skip_and_distance(f, o, d, inverse, t)
         if seen.x > 0.0:
             t += seen.x
         else:

@@ -17,7 +17,7 @@ from viscoil.running import disk
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
-from viscoil.running.summary import Summary, final_line, standing, what_next
+from viscoil.running.summary import Summary, final_line, summary_of_folder, what_next
 from viscoil.runs.folder import RunFolder
 from viscoil.runs.lock import FolderLock
 from viscoil.scene import Scene
@@ -108,7 +108,7 @@ def run(
         start = find()
         if start.passed:
             _show([] if quiet else start.notes)
-            return _told(scene.name, standing(path, start.scene.frames), quiet)
+            return _printed(scene.name, summary_of_folder(path, start.scene.frames), quiet)
         check_outputs(start.scene)
         simulation = (make or _make_simulation)(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
@@ -123,10 +123,10 @@ def run(
         _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
-    return _told(scene.name, summary, quiet)
+    return _printed(scene.name, summary, quiet)
 
 
-def _told(name: str, summary: Summary, quiet: bool) -> Summary:
+def _printed(name: str, summary: Summary, quiet: bool) -> Summary:
     print(final_line(name, summary))
     _show([] if quiet else [what_next(summary.folder)], "")
     return summary

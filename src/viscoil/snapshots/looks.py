@@ -98,7 +98,7 @@ def custom_look(color: Color, transmission: float) -> Look:
     if transmission < 0.05:
         return Look(color, roughness=0.3, softness=0.5, coat=0.3)
     return Look(
-        _kept(color),
+        _clamped(color),
         depth=0.4 + 2.4 * transmission**2,
         milk=2.0 * (1.0 - transmission) ** 2,
         tint=0.25 * (1.0 - transmission),
@@ -159,7 +159,7 @@ def _is_like(material: MaterialLook, preset: str) -> bool:
     )
 
 
-def _kept(color: Color) -> Color:
+def _clamped(color: Color) -> Color:
     """Each channel kept off 0, which would absorb all light, and off 1, which would absorb none."""
     red, green, blue = (min(max(c, 0.02), 0.98) for c in color)
     return red, green, blue

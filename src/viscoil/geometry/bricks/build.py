@@ -71,7 +71,7 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         signed = np.where(within, -raster.distance, raster.distance)
         states = _fill(raster, within)
     beyond = SOLID if request.mode == "container" else FREE
-    top, table = tables(turned(states) if request.mode == "container" else states, beyond)
+    top, table = tables(inverted(states) if request.mode == "container" else states, beyond)
     side = -1.0 if request.mode == "container" else 1.0
     values = np.clip(side * request.cell * signed - request.offset, -request.band, request.band)
     owner = np.append(surface.face, np.int32(-1))
@@ -162,7 +162,7 @@ def _fill(raster: Raster, within: NDArray[np.bool_]) -> Int32:
     return np.where(states >= 0, states, np.where(last >= 0, filled, FREE)).astype(np.int32)
 
 
-def turned(states: Int32) -> Int32:
+def inverted(states: Int32) -> Int32:
     """FREE and SOLID exchanged."""
     return np.where(states == FREE, SOLID, np.where(states == SOLID, FREE, states)).astype(np.int32)
 

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Fields that follow from the nearest primitive: velocities, friction, any vertex attribute.
 
-At each corner the point of the nearest triangle is found again, and what its vertices carry is
+At each corner the point of the nearest triangle is found again, and values of its vertices are
 interpolated there with barycentric coordinates (DYVERSO, section 4.2).
 """
 
@@ -41,7 +41,7 @@ def _weigh(
             weights[k] = closest_weights(p, a, b, c)
 
 
-def carry(
+def with_vertex_values(
     field: BrickField, name: str, vertices: Float, faces: NDArray[np.integer], values: Float
 ) -> BrickField:
     """The field with the values of vertices (n,) or (n, 3) at its corners under `name`.
