@@ -55,6 +55,40 @@ def many_attributes() -> bytes:
     return glb_of(tree, data)
 
 
+def shared_colors() -> bytes:
+    """Many parts with the same large array of colours, of which each would get a copy."""
+    tree, data = gltf_tree(np.zeros((LARGE // 12, 3)), np.zeros(3))
+    part = tree["meshes"][0]["primitives"][0]
+    part["attributes"]["COLOR_0"] = 0
+    tree["meshes"][0]["primitives"] = [part] * 2_000
+    return glb_of(tree, data)
+
+
+def many_names() -> bytes:
+    """Each part has attributes of its own, which all vertices would get."""
+    tree, data = gltf_tree(CUBE, CUBE_FACES)
+    part = tree["meshes"][0]["primitives"][0]
+    tree["meshes"][0]["primitives"] = [
+        {**part, "attributes": {"POSITION": 0, **{f"_A{i}_{j}": 0 for j in range(20)}}}
+        for i in range(10_000)
+    ]
+    return glb_of(tree, data)
+
+
+def many_meshes() -> bytes:
+    tree, data = gltf_tree(CUBE, CUBE_FACES)
+    tree["meshes"] *= 20_000
+    tree["nodes"] = [{"mesh": i} for i in range(20_000)]
+    tree["scenes"] = [{"nodes": list(range(20_000))}]
+    return glb_of(tree, data)
+
+
+def with_unused_accessor(**entries: object) -> bytes:
+    tree, data = gltf_tree(CUBE, CUBE_FACES)
+    tree["accessors"].append({**tree["accessors"][0], **entries})
+    return glb_of(tree, data)
+
+
 def with_accessor(**entries: object) -> bytes:
     tree, data = gltf_tree(CUBE, CUBE_FACES)
     tree["accessors"][0] |= entries
@@ -152,6 +186,20 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "cycle.glb": lambda: graph([{"children": [0], "mesh": 0}]),
     "doubling.glb": lambda: doubling(60),
     "many_attributes.glb": many_attributes,
+    "shared_colors.glb": shared_colors,
+    "unused.glb": lambda: with_unused_accessor(bufferView=None, count=10**18),
+    "many_buffers.glb": lambda: glb_of(
+        {
+            **gltf_tree(CUBE, CUBE_FACES)[0],
+            "buffers": [{"byteLength": 3, "uri": "data:;base64,AAAA"}] * 1_000_000,
+        },
+        b"",
+    ),
+    "many_accessors.glb": lambda: glb_of(
+        {**gltf_tree(CUBE, CUBE_FACES)[0], "accessors": [{}] * 2_400_000}, bytes(4)
+    ),
+    "many_names.glb": many_names,
+    "many_meshes.glb": many_meshes,
     "count.glb": lambda: with_accessor(count=10**18),
     "no_view.glb": lambda: with_accessor(bufferView=None),
     "offset.glb": lambda: with_accessor(byteOffset=10**18),

@@ -72,9 +72,9 @@ def redness(picture):
 def sample_surface(points, position, size=None):
     import quadrants as qd
 
-    from viscoil.preview.field import (
-        Field,
-        build_field,
+    from viscoil.preview.distance_grid import (
+        DistanceGrid,
+        build_distance_grid,
         device_array,
         distance_at,
         normal_at,
@@ -83,13 +83,13 @@ def sample_surface(points, position, size=None):
     vec3, vec4 = qd.types.vector(3, qd.f32), qd.types.vector(4, qd.f32)
 
     @qd.kernel
-    def sample(f: Field, x: qd.types.NDArray[vec3, 1], out: qd.types.NDArray[vec4, 1]):
+    def sample(f: DistanceGrid, x: qd.types.NDArray[vec3, 1], out: qd.types.NDArray[vec4, 1]):
         for i in range(x.shape[0]):
             n = normal_at(f, x[i])
             out[i] = qd.Vector([n.x, n.y, n.z, distance_at(f, x[i])])
 
-    field = build_field(np.asarray(position, dtype=np.float32), np.ones((1, 4)), D, size)
+    grid = build_distance_grid(np.asarray(position, dtype=np.float32), np.ones((1, 4)), D, size)
     out = device_array(np.full((len(points), 4), np.nan, dtype=np.float32), vec4)
-    sample(field, device_array(np.asarray(points, dtype=np.float32), vec3), out)
+    sample(grid, device_array(np.asarray(points, dtype=np.float32), vec3), out)
     result = out.to_numpy()
     return result[:, 3], result[:, :3]

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from solid_meshes import box, pipe
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import BrickField
 from viscoil.geometry.bricks.build import Mode, Request, build
 from viscoil.geometry.bricks.cache import cached
-from viscoil.geometry.bricks.exchange import from_grids, to_grids
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.openvdb import from_grids, to_grids
 from viscoil.geometry.bricks.orient import oriented, volume
-from viscoil.geometry.bricks.secondary import carry
+from viscoil.geometry.bricks.secondary import with_vertex_values
 from viscoil.geometry.meshes.builtin import builtin
 from viscoil.geometry.vdb import read_vdb, write_vdb
 
@@ -174,7 +174,9 @@ def test_velocities_of_a_turning_mesh_are_carried_to_the_corners() -> None:
     mesh = builtin("two-spheres")
     omega = np.array([0.3, -1.0, 2.0])
     field = field_of(mesh.vertices, mesh.faces, "solid", 24)
-    field = carry(field, "velocity", mesh.vertices, mesh.faces, np.cross(omega, mesh.vertices))
+    field = with_vertex_values(
+        field, "velocity", mesh.vertices, mesh.faces, np.cross(omega, mesh.vertices)
+    )
     near = np.abs(field.distance) < 0.5 * field.cell
     at = field.corner_places()[near]
     wrong = np.linalg.norm(field.secondary["velocity"][near] - np.cross(omega, at), axis=1)
@@ -216,7 +218,7 @@ def test_a_field_survives_a_vdb_file(tmp_path: Path) -> None:
     """Within the bricks to the last bit; solid tiles stay solid."""
     mesh = builtin("two-spheres")
     field = field_of(mesh.vertices, mesh.faces, "solid", 96)
-    field = carry(field, "velocity", mesh.vertices, mesh.faces, mesh.vertices)
+    field = with_vertex_values(field, "velocity", mesh.vertices, mesh.faces, mesh.vertices)
     write_vdb(tmp_path / "field.vdb", to_grids(field))
     back = from_grids(read_vdb(tmp_path / "field.vdb"), "field.vdb", "solid", 0.0)
     points = points_about(mesh.vertices, field.cell, 5000)
@@ -244,8 +246,10 @@ def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
     still = field_of(mesh.vertices, mesh.faces, "solid", 16)
     output = ColliderFieldsOutput(tmp_path)
     for frame in range(3):
-        moving = carry(still, "velocity", mesh.vertices, mesh.faces, frame * mesh.vertices)
-        poses = [ColliderPose(None, (1, 2, 3), field=f) for f in (still, moving, None)]
+        moving = with_vertex_values(
+            still, "velocity", mesh.vertices, mesh.faces, frame * mesh.vertices
+        )
+        poses = [ColliderPose(None, (1, 2, 3), distance_field=f) for f in (still, moving, None)]
         output.frame(Snapshot(frame, 0.0, {}, [], poses, 0.1))
     assert [p.name for p in sorted((tmp_path / "collider_0").iterdir())] == ["frame_000000.vdb"]
     assert len(list((tmp_path / "collider_1").iterdir())) == 3
@@ -255,7 +259,9 @@ def test_a_run_writes_the_fields_of_its_colliders(tmp_path: Path) -> None:
     assert distance.metadata["position"] == "1 2 3"
     again = ColliderFieldsOutput(tmp_path)  # of a run that was interrupted and goes on
     again.frame(Snapshot(3, 0.0, {}, [], poses, 0.1))
-    again.frame(Snapshot(4, 0.0, {}, [], [replace(poses[0], field=moving), *poses[1:]], 0.1))
+    again.frame(
+        Snapshot(4, 0.0, {}, [], [replace(poses[0], distance_field=moving), *poses[1:]], 0.1)
+    )
     names = [p.name for p in sorted((tmp_path / "collider_0").iterdir())]
     assert names == ["frame_000000.vdb", "frame_000004.vdb"]
     assert len(list((tmp_path / "collider_1").iterdir())) == 3

@@ -13,8 +13,8 @@ from test_vdb import identity, openvdb, peer, peer_grids  # noqa: F401
 from vdb_rigs import assert_same
 
 from viscoil.core.errors import RunError
-from viscoil.exchange.splat import LEAF, Cloud, layers
-from viscoil.exchange.volumes import VdbFormat
+from viscoil.exchange.splat import LEAF, Cloud, _bspline, layers
+from viscoil.exchange.volumes import STEEPEST, VdbFormat
 from viscoil.geometry.vdb import VdbGrid, read_vdb
 from viscoil.snapshots.snapshot import Array, Snapshot
 
@@ -246,3 +246,10 @@ def test_particles_that_got_lost(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="too far apart for a volume"):
         volumes(tmp_path, frame({"position": position}))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_fog_falls_off_at_a_flat_surface_as_the_level_set_assumes() -> None:
+    """Layers at -1/2, -3/2, … spacings, and nodes half a spacing to either side of the surface."""
+    layer = -0.5 - np.arange(4)
+    inside, outside = (_bspline(node - layer).sum() for node in (-0.5, 0.5))
+    assert inside - outside == pytest.approx(STEEPEST, rel=1e-15)

@@ -9,7 +9,7 @@ from viscoil import Scene, Simulation
 from viscoil.colliders import ColliderSet
 from viscoil.core.errors import SceneError
 from viscoil.geometry.bricks.build import Request, build
-from viscoil.geometry.bricks.exchange import to_grids
+from viscoil.geometry.bricks.openvdb import to_grids
 from viscoil.geometry.meshes.builtin import builtin
 from viscoil.geometry.vdb import write_vdb
 from viscoil.preview import Camera
@@ -146,9 +146,9 @@ def test_a_sheet_is_no_solid_and_a_cell_is_no_larger_than_its_mesh(tmp_path: Pat
     with pytest.raises(SceneError, match="no friction"):
         rough = {"contact": "friction", "friction": 0.7, "mode": "shell", "file": file}
         spec = MeshCollider.model_validate({**rough, "friction_attribute": "bad"})
-        ColliderSet([spec], 0.1).meshes[0].field(0.0, 0.0)
+        ColliderSet([spec], 0.1).meshes[0].distance_field(0.0, 0.0)
     spec = MeshCollider.model_validate({**rough, "friction_attribute": "rough"})
-    friction = ColliderSet([spec], 0.1).meshes[0].field(0.0, 0.0).secondary["friction"]
+    friction = ColliderSet([spec], 0.1).meshes[0].distance_field(0.0, 0.0).secondary["friction"]
     assert np.isfinite(friction).all() and friction.max() == pytest.approx(0.7, rel=0.2)
 
 

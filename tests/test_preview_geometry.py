@@ -113,7 +113,7 @@ def hit_rays(spec, origins, directions):
     """Normal and length of the first hit of each ray, and the distance of each origin."""
     import quadrants as qd
 
-    from viscoil.preview.field import device_array
+    from viscoil.preview.distance_grid import device_array
     from viscoil.preview.picture import _solids
 
     vec3, vec4 = qd.types.vector(3, qd.f32), qd.types.vector(4, qd.f32)

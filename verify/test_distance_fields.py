@@ -16,7 +16,7 @@ from figures import report
 from npm_meshes import bunny, dragon
 
 from viscoil.core.compute import Doubles, Floats, Vec3s, initialize, scalars, vectors, view, write
-from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_field, pack_fields
+from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_bricks, pack_bricks
 from viscoil.geometry.bricks.build import Mode, Request, build
 from viscoil.geometry.bricks.orient import oriented
 from viscoil.geometry.meshes.builtin import builtin
@@ -167,7 +167,7 @@ def test_time_and_memory_of_a_field() -> None:
 @qd.kernel(fastcache=True)
 def _sample(n: qd.i32, bricks: BrickArrays, points: Vec3s, result: Floats):
     for i in range(n):
-        result[i] = distance_in_field(bricks, 0, points[i])[3]
+        result[i] = distance_in_bricks(bricks, 0, points[i])[3]
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_time_of_sampling() -> None:
     mesh = dragon(3)
     side = float(np.ptp(mesh.vertices, axis=0).max())
     field = build(mesh.vertices, mesh.faces, Request(cell=side / 256, band=3 * side / 256))
-    bricks = pack_fields([field])
+    bricks = pack_bricks([field])
     corners = field.corner_places().reshape(-1, 3)
     random = np.random.default_rng(0)
     chosen = np.sort(random.integers(0, len(corners), 1_000_000))  # brick by brick

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator"
 """Bodies as kernels see them: what a step starts from, and how impulses move them.
 
-A tracked collider has a slot here: every dynamic one, and fixed or keyframed ones whose forces are to
-be told. The latter have no inverse mass, so nothing moves them, but impulses add up all the same.
+A tracked collider has a slot here: every dynamic one, and fixed or keyframed ones whose forces are
+reported. The latter have no inverse mass, so nothing moves them, but their impulses are summed too.
 """
 
 import dataclasses

@@ -11,12 +11,12 @@ from viscoil.colliders.primitives import Kind, Primitive, distance_to
 from viscoil.geometry.quaternions import Float
 from viscoil.scene import Collider
 
-RIM = 12  # points around each end of a cylinder
-EDGE = 4  # parts of a box's edge, against anything that is not flat
-INSIDE = 0.05  # of the way from a point to the centre of its solid: where normals are asked for
-AROUND = 200  # places on a ball where a mesh is looked for
-APART = 0.5  # cosine between two places on a ball that may both touch
-BARE_FRICTION = 0.5  # between two surfaces of which neither tells a coefficient
+RIM = 12  # points around each end of a cylinder: chords sink in by 1 − cos 15° = 3 % of the radius
+EDGE = 4  # parts of a box's edge, against anything that is not flat: 5 points on each edge
+INSIDE = 0.05  # of the way from a point to the centre of its solid, where normals are evaluated
+AROUND = 200  # directions from a ball in which a mesh is looked for: √(4π/200) = 0.25 rad apart
+APART = 0.5  # cosine between two directions from a ball that may both have a contact: 60°
+BARE_FRICTION = 0.5  # where neither collider gives a coefficient: wood on wood, 0.25 to 0.5
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def find_contacts(
 
 
 def friction(a: Collider, b: Collider) -> float:
-    """Coulomb's coefficient between two colliders: the geometric mean of what they tell."""
-    told = [mu for mu in (_told(a), _told(b)) if mu is not None]
-    return float(np.prod(told)) ** (1.0 / len(told)) if told else BARE_FRICTION
+    """Coulomb's coefficient between two colliders: the geometric mean of those that they give."""
+    given = [mu for mu in (_given_friction(a), _given_friction(b)) if mu is not None]
+    return float(np.prod(given)) ** (1.0 / len(given)) if given else BARE_FRICTION
 
 
-def _told(spec: Collider) -> float | None:
+def _given_friction(spec: Collider) -> float | None:
     if spec.contact == "sticky":
         return None
     return spec.friction if spec.contact == "friction" else 0.0
@@ -79,7 +79,7 @@ def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterat
     for part, wall in product(one.parts, other.parts):
         towards = -normals(wall, part.pose.position[None])[0]
         cores, radius = features(part, towards, flat=wall.kind == Kind.PLANE)
-        if wall.field is not None and radius > 0.5 * _band(wall):
+        if wall.distance_field is not None and radius > 0.5 * _band(wall):
             cores, radius = _smaller_balls(cores, radius, wall), 0.5 * _band(wall)
         gaps, out = _facing(wall, cores, part.pose.position)
         gaps -= radius
@@ -91,11 +91,11 @@ def _touching(a: int, b: int, one: Solid, other: Solid, margin: float) -> Iterat
 def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float]:
     """Gaps (n,) in m and normals (n, 3) of a solid's points.
 
-    At a corner that lies flush with a corner of the other the distance has no one gradient, so faces
-    are asked a little farther inside the solid that the point belongs to. Beyond its band a mesh tells
-    nothing but that it is not near.
+    Where a corner lies flush with a corner of the other, the distance has no unique gradient, so that
+    of boxes and cylinders is evaluated a little inside the solid that the point belongs to. Beyond its
+    band the distance of a mesh is not known and counts as infinite.
     """
-    if wall.field is not None:
+    if wall.distance_field is not None:
         gaps = distance_to(wall, points)
         return np.where(gaps < 0.999 * _band(wall), gaps, np.inf), normals(wall, points)
     if wall.kind not in (Kind.BOX, Kind.CYLINDER):
@@ -106,15 +106,15 @@ def _facing(wall: Primitive, points: Float, center: Float) -> tuple[Float, Float
 
 
 def _band(wall: Primitive) -> float:
-    """Up to which distance (m) that of a mesh is known."""
-    assert wall.field is not None
-    return wall.pose.scale * wall.field.band
+    """Distance (m) up to which that of a mesh is known."""
+    assert wall.distance_field is not None
+    return wall.pose.scale * wall.distance_field.band
 
 
 def _smaller_balls(cores: Float, radius: float, wall: Primitive) -> Float:
-    """Centres (n, 3) of balls of half the band's radius that touch balls from inside, towards a mesh.
+    """Centres (n, 3) of balls of radius band / 2 inside larger ones, which they touch towards a mesh.
 
-    A large ball's centre is farther from the mesh than its distances are known.
+    They replace balls whose centres are farther from the mesh than its distances are known.
     """
     inner = radius - 0.5 * _band(wall)
     ways = _directions()
@@ -148,14 +148,15 @@ def normals(part: Primitive, points: Float) -> Float:
     values = distance_to(part, ends).reshape(2, 3, len(points))
     slopes = (values[0] - values[1]).T
     lengths = np.linalg.norm(slopes, axis=1, keepdims=True)
-    # in the very middle of a solid no direction is better than another: up
+    # in the middle of a solid the gradient vanishes: any direction will do, so up
     return np.where(lengths > step, slopes / np.maximum(lengths, 1e-30), [0.0, 1.0, 0.0])
 
 
 def features(part: Primitive, towards: Float, flat: bool) -> tuple[Float, float]:
-    """World points (n, 3) of the solid, and the radius (m) of the balls about them that count.
+    """World points (n, 3) of the solid, and the radius (m) of the balls about them.
 
-    What is round is told exactly by its axis and radius; rims have a point `towards` the other.
+    Spheres and capsules are balls about points of their axis; one of the points on a cylinder's rims
+    is `towards` the other solid.
     """
     match part.kind:
         case Kind.SPHERE | Kind.CAPSULE:

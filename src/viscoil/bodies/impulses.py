@@ -37,30 +37,30 @@ class ContactArrays:
     second: Ints
     point: Double3s  # m
     normal: Double3s  # out of the second
-    part: Doubles  # m/s: least speed at which they may part (negative: approach)
-    overlap: Doubles  # m/s: speed at which overlap is to be undone
+    parting_speed: Doubles  # m/s: least normal speed after the step (negative: approach)
+    recovery_speed: Doubles  # m/s: at which overlap is undone
     friction: Doubles
-    load: Doubles  # N s so far
-    grip: Double3s  # N s so far, along the surface
-    pushed: Doubles  # kg m/s of the push so far
+    normal_impulse: Doubles  # N s so far
+    friction_impulse: Double3s  # N s so far, along the surface
+    push_impulse: Doubles  # kg m/s so far, of the velocities that undo overlap
 
 
 @qd.func
-def _ease(bodies: RigidArrays, k: qd.i32, r: double3, n: double3) -> qd.f64:
-    """How much faster the point at r goes along n by a unit impulse along n, 1/kg."""
+def _mobility(bodies: RigidArrays, k: qd.i32, r: double3, n: double3) -> qd.f64:
+    """Speed along n that the point at r gains per impulse along n, 1/kg."""
     lever = r.cross(n)
     return bodies.inverse_mass[k] + lever.dot(bodies.inverse_inertia[k] @ lever)
 
 
 @qd.func
-def _kick(bodies: RigidArrays, k: qd.i32, r: double3, impulse: double3):
+def _apply_impulse(bodies: RigidArrays, k: qd.i32, r: double3, impulse: double3):
     bodies.velocity[k] = bodies.velocity[k] + bodies.inverse_mass[k] * impulse
     turn = bodies.inverse_inertia[k] @ r.cross(impulse)
     bodies.angular_velocity[k] = bodies.angular_velocity[k] + turn
 
 
 @qd.func
-def _shove(bodies: RigidArrays, k: qd.i32, r: double3, impulse: double3):
+def _apply_push(bodies: RigidArrays, k: qd.i32, r: double3, impulse: double3):
     bodies.push[k] = bodies.push[k] + bodies.inverse_mass[k] * impulse
     bodies.push_turn[k] = bodies.push_turn[k] + bodies.inverse_inertia[k] @ r.cross(impulse)
 
@@ -73,48 +73,54 @@ def _slip(bodies: RigidArrays, a: qd.i32, b: qd.i32, ra: double3, rb: double3) -
 
 
 @qd.func
-def _visit(c: qd.i32, bodies: RigidArrays, contacts: ContactArrays):
+def _resolve_contact(c: qd.i32, bodies: RigidArrays, contacts: ContactArrays):
     a, b = contacts.first[c], contacts.second[c]
     n = contacts.normal[c]
     ra = contacts.point[c] - bodies.center[a]
     rb = contacts.point[c] - bodies.center[b]
-    ease = _ease(bodies, a, ra, n) + _ease(bodies, b, rb, n)
+    mobility = _mobility(bodies, a, ra, n) + _mobility(bodies, b, rb, n)
     speed = _slip(bodies, a, b, ra, rb).dot(n)
-    before = contacts.load[c]
-    contacts.load[c] = qd.max(before + (contacts.part[c] - speed) / ease, qd.f64(0.0))
-    impulse = (contacts.load[c] - before) * n
-    _kick(bodies, a, ra, impulse)
-    _kick(bodies, b, rb, -impulse)
+    before = contacts.normal_impulse[c]
+    contacts.normal_impulse[c] = qd.max(
+        before + (contacts.parting_speed[c] - speed) / mobility, qd.f64(0.0)
+    )
+    impulse = (contacts.normal_impulse[c] - before) * n
+    _apply_impulse(bodies, a, ra, impulse)
+    _apply_impulse(bodies, b, rb, -impulse)
 
     slip = _slip(bodies, a, b, ra, rb)
     slip -= slip.dot(n) * n
     size = slip.norm()
     if size > 0.0:
         t = slip / size
-        grip = contacts.grip[c] - slip / (_ease(bodies, a, ra, t) + _ease(bodies, b, rb, t))
-        grip *= qd.min(
-            qd.f64(1.0), contacts.friction[c] * contacts.load[c] / (grip.norm() + 1e-300)
+        grip = contacts.friction_impulse[c] - slip / (
+            _mobility(bodies, a, ra, t) + _mobility(bodies, b, rb, t)
         )
-        impulse = grip - contacts.grip[c]
-        contacts.grip[c] = grip
-        _kick(bodies, a, ra, impulse)
-        _kick(bodies, b, rb, -impulse)
+        grip *= qd.min(
+            qd.f64(1.0), contacts.friction[c] * contacts.normal_impulse[c] / (grip.norm() + 1e-300)
+        )
+        impulse = grip - contacts.friction_impulse[c]
+        contacts.friction_impulse[c] = grip
+        _apply_impulse(bodies, a, ra, impulse)
+        _apply_impulse(bodies, b, rb, -impulse)
 
-    if contacts.overlap[c] > 0.0:
+    if contacts.recovery_speed[c] > 0.0:
         va = bodies.push[a] + bodies.push_turn[a].cross(ra)
         away = (va - bodies.push[b] - bodies.push_turn[b].cross(rb)).dot(n)
-        before = contacts.pushed[c]
-        contacts.pushed[c] = qd.max(before + (contacts.overlap[c] - away) / ease, qd.f64(0.0))
-        impulse = (contacts.pushed[c] - before) * n
-        _shove(bodies, a, ra, impulse)
-        _shove(bodies, b, rb, -impulse)
+        before = contacts.push_impulse[c]
+        contacts.push_impulse[c] = qd.max(
+            before + (contacts.recovery_speed[c] - away) / mobility, qd.f64(0.0)
+        )
+        impulse = (contacts.push_impulse[c] - before) * n
+        _apply_push(bodies, a, ra, impulse)
+        _apply_push(bodies, b, rb, -impulse)
 
 
 @qd.kernel(fastcache=True)
 def resolve(count: qd.i32, iterations: qd.i32, bodies: RigidArrays, contacts: ContactArrays):
-    """Goes on from the impulses that were given before."""
+    """Gauss-Seidel over all contacts; starts from the impulses in `contacts`."""
     qd.loop_config(serialize=True)
     for _ in range(1):
         for _iteration in range(iterations):
             for c in range(count):
-                _visit(c, bodies, contacts)
+                _resolve_contact(c, bodies, contacts)

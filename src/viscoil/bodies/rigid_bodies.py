@@ -19,14 +19,16 @@ from viscoil.geometry.quaternions import Float
 from viscoil.geometry.solid_mesh import solid_mesh
 from viscoil.scene import Collider
 
-ITERATIONS = 60  # of sequential impulses
+# Of sequential impulses. An impulse passes one body in each, so that stacks of many boxes are soft.
+ITERATIONS = 60
 SLOP = 0.02  # of the spacing: overlap that is left alone, so that contacts at rest stay
-RECOVERY = 0.2  # share of an overlap that a step undoes
+RECOVERY = 0.2  # share of an overlap that a step undoes; Catto (2005) takes 0.1 to 0.3
+MARGIN = 0.1  # of the spacing: gaps up to which bodies at rest have contacts; must exceed SLOP
 
 
 @dataclass(frozen=True)
 class ColliderForce:
-    """What fluid did to a collider in the last step, on average."""
+    """Mean force and torque of the fluid on a collider over the last step."""
 
     collider: int  # index in the scene
     force: tuple[float, float, float]  # N
@@ -34,7 +36,7 @@ class ColliderForce:
 
 
 class RigidBodies:
-    """All dynamic colliders, and the slots of those whose forces are told.
+    """All dynamic colliders, and slots for all colliders whose forces are reported.
 
     A step: `begin`, then the solver moves `arrays`, then `finish`.
     """
@@ -49,7 +51,7 @@ class RigidBodies:
         }
         """Of the dynamic colliders, by their index in the scene."""
         self.slots = [k for k in range(len(colliders.specs)) if report_all or k in self.states]
-        """Indices of the colliders whose forces are told."""
+        """Indices of the colliders whose forces are reported."""
         self.forces: list[ColliderForce] = []
         """Of the fluid in the last step, one for each slot."""
         self.arrays = self._make_arrays()
@@ -60,10 +62,10 @@ class RigidBodies:
         self.place()
 
     def begin(self, time: float, dt: float, gravity: Sequence[float]) -> None:
-        """Free motion from `time` (s) on, but out of the way of other colliders."""
+        """Velocities over the step from `time` (s) on: free motion and contacts, without fluid."""
         if not self.slots:
             return
-        self.place()  # `ColliderSet.move_to` has put all colliders where the scene says
+        self.place()  # `ColliderSet.move_to` has written the scene's poses, for bodies too
         self._motion = self._free_motion(time, dt, gravity)
         if self.states:
             self._find_contacts(time, dt, float(np.linalg.norm(gravity)))
@@ -71,7 +73,7 @@ class RigidBodies:
         self._write_slots(time, dt)
 
     def finish(self, dt: float) -> None:
-        """To the end of the step, with the velocities that the fluid left in `arrays`."""
+        """Moves bodies to the end of the step, with the velocities that the fluid left in `arrays`."""
         if not self.slots:
             return
         self._read_slots(dt)
@@ -93,7 +95,7 @@ class RigidBodies:
         return state.pose if state else self._colliders.pose(index, time)
 
     def place(self) -> None:
-        """Puts the colliders of bodies where these are."""
+        """Writes the poses of bodies into the arrays of their colliders."""
         walls = self._colliders.arrays
         for k, state in self.states.items():
             at = self._colliders.first_primitive(k)
@@ -125,8 +127,6 @@ class RigidBodies:
             state.position, state.orientation = row[0:3], row[3:7]
             state.velocity, state.spin = row[7:10], row[10:13]
         self.place()
-
-    # How it is done
 
     def _make_arrays(self) -> Any:
         """The kernels' view, with all that never changes."""
@@ -170,8 +170,8 @@ class RigidBodies:
         radii = [solid.radius if np.isfinite(solid.radius) else 0.0 for solid in solids]
         speeds = np.linalg.norm(motion.velocity, axis=1)
         speeds += radii * np.linalg.norm(motion.turn, axis=1)
-        # twice as far as it goes by itself, for the fluid may speed it up within the step
-        reach = 0.1 * self._spacing + 2.0 * dt * speeds
+        # twice the free motion, because fluid may speed a body up within the step
+        reach = MARGIN * self._spacing + 2.0 * dt * speeds
         found = find_contacts(solids, list(self.states), reach.tolist())
         self._contact_count = len(found)
         if found:
@@ -181,22 +181,22 @@ class RigidBodies:
         if self._contacts.first.shape[0] < len(found):
             self._contacts = _allocate(ContactArrays, 2 * len(found))
         contacts, specs = self._contacts, self._colliders.specs
-        overlap = [max(-c.gap - SLOP * self._spacing, 0.0) * RECOVERY / dt for c in found]
+        recovery = [max(-c.gap - SLOP * self._spacing, 0.0) * RECOVERY / dt for c in found]
         write(contacts.first, [c.first for c in found])
         write(contacts.second, [c.second for c in found])
         write(contacts.point, [c.point for c in found])
         write(contacts.normal, [c.normal for c in found])
-        write(contacts.part, self._parting(found, dt, gravity))
-        write(contacts.overlap, overlap)
+        write(contacts.parting_speed, self._parting(found, dt, gravity))
+        write(contacts.recovery_speed, recovery)
         write(contacts.friction, [friction(specs[c.first], specs[c.second]) for c in found])
-        write(contacts.load, np.zeros(len(found)))
-        write(contacts.grip, np.zeros((len(found), 3)))
-        write(contacts.pushed, np.zeros(len(found)))
+        write(contacts.normal_impulse, np.zeros(len(found)))
+        write(contacts.friction_impulse, np.zeros((len(found), 3)))
+        write(contacts.push_impulse, np.zeros(len(found)))
 
     def _parting(self, found: list[RigidContact], dt: float, gravity: float) -> Float:
-        """The least speed at which they may part: that which closes the gap, or a bounce.
+        """The least normal speed (m/s) after the step: that which closes the gap, or a bounce.
 
-        A contact that gravity alone could have closed within two steps is at rest.
+        Contacts that approach more slowly than gravity alone does in two steps do not bounce.
         """
         normal, gap = np.array([c.normal for c in found]), np.array([c.gap for c in found])
         point = np.array([c.point for c in found])
@@ -210,7 +210,7 @@ class RigidBodies:
         return np.asarray(np.where(hits, bounce * approach, -closing))
 
     def _resolve(self) -> None:
-        """Contact impulses on `_motion`, going on from those of the step so far."""
+        """Applies contact impulses to `_motion`; those given before in the step may be taken back."""
         if not self._contact_count:
             return
         rigid, motion = self._rigid, self._motion
@@ -230,7 +230,7 @@ class RigidBodies:
 
     def _write_slots(self, time: float, dt: float) -> None:
         arrays, motion, chosen = self.arrays, self._motion, self.slots
-        # what does not yield to forces is where it will be at the end of the step
+        # fixed and keyframed colliders have the pose of the end of the step
         poses = [self.pose(k, time + dt) for k in chosen]
         centers = [
             motion.center[k] if k in self.states else pose.position

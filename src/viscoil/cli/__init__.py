@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_error=False,
             result_action="return_value",
         )
-        sys.stdout.flush()  # here, where a reader that left is understood
+        sys.stdout.flush()  # within the handler of a closed pipe
     except CycloptsError as error:
         return _fail(_usage_text(str(error), error.command_chain or ()), code=2)
     except Stopped as stop:
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupted_text(arguments: Sequence[str]) -> str:
-    """What Ctrl-C leaves; runs have checkpoints, other commands write whole files or none."""
+    """The sentence after Ctrl-C; runs have checkpoints, other commands write whole files or none."""
     if "run" in arguments[:1]:
         return "interrupted: --resume goes on from the last checkpoint, if any"
     return (
@@ -60,7 +60,7 @@ def _fail(*sentences: str, code: int = 1) -> int:
 
 
 def _quiet_pipe() -> int:
-    """A reader such as `head` left: nothing is wrong, and nothing more can be written."""
+    """The reader, such as `head`, has closed the pipe: no error, but nothing more can be written."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

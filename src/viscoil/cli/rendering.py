@@ -85,7 +85,7 @@ def _draw(studio: "Studio", frames: list[int], turntable: int | None, work: Fram
     folder = work.out or studio.run.path / usual
     film = film_of(studio.run.path, folder)
     had_film = film.exists()
-    _tell(studio, frames)
+    _print_notes(studio, frames)
     if turntable is None:
         kept = render_frames(studio, frames, folder, **how)
     else:
@@ -124,7 +124,7 @@ def _check_single(frames: list[int]) -> None:
         )
 
 
-def _tell(studio: "Studio", frames: list[int]) -> None:
+def _print_notes(studio: "Studio", frames: list[int]) -> None:
     """Notes about what the pictures will lack, or take longer for."""
     from viscoil.render.solids import left_out
     from viscoil.render.tracing import denoiser_is_here

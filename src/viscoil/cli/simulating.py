@@ -64,17 +64,11 @@ def run(
 
     loaded = Scene.load(scene, overrides or ())
     runner.run(
-        loaded,
-        out,
+        loaded, out, resume=resume, overwrite=overwrite, force=force, quiet=quiet,
         frames=asked_frames(frames, until, loaded.simulation.fps),
-        resume=resume,
-        overwrite=overwrite,
-        force=force,
         checkpoints=CheckpointPlan(checkpoint_seconds, checkpoint_frames, keep_checkpoints),
-        quiet=quiet,
-        arch=arch,
-        threads=threads,
-    )
+        arch=arch, threads=threads,
+    )  # fmt: skip
 
 
 def check(

@@ -9,10 +9,10 @@ from viscoil.colliders.primitives import Kind
 from viscoil.core.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors
 from viscoil.geometry.bricks.arrays import (
     BrickArrays,
-    distance_in_field,
-    friction_in_field,
-    pack_fields,
-    velocity_in_field,
+    distance_in_bricks,
+    friction_in_bricks,
+    pack_bricks,
+    velocity_in_bricks,
 )
 
 Vec4s = qd.types.NDArray[vec4, 1]
@@ -33,7 +33,7 @@ class ColliderArrays:
     scale: size over that of the params or the mesh
     growth: relative rate of change of the scale, 1/s
     moves: 1 if the pose or the mesh may change
-    field: index of a mesh's distance field in the bricks, -1 for other kinds
+    distance_field: index of a mesh's distance field in the bricks, -1 for other kinds
     contact: a `Contact`
     friction: Coulomb coefficient, used when the contact is FRICTION
     adhesion: factor of the materials' adhesion
@@ -51,7 +51,7 @@ class ColliderArrays:
     orientation_before: Vec4s
     scale_before: Floats
     moves: Ints
-    field: Ints
+    distance_field: Ints
     contact: Ints
     friction: Floats
     adhesion: Floats
@@ -73,11 +73,11 @@ def allocate(count: int) -> ColliderArrays:
         orientation_before=vectors(4, count),
         scale_before=scalars(qd.f32, count),
         moves=scalars(qd.i32, count),
-        field=scalars(qd.i32, count),
+        distance_field=scalars(qd.i32, count),
         contact=scalars(qd.i32, count),
         friction=scalars(qd.f32, count),
         adhesion=scalars(qd.f32, count),
-        bricks=pack_fields([]),
+        bricks=pack_bricks([]),
     )
 
 
@@ -178,7 +178,7 @@ def distance_and_normal(c: ColliderArrays, k: qd.i32, x: vec3):
         elif kind == Kind.CYLINDER:
             result = _cylinder(p, s[0], s[1])
         elif kind == Kind.MESH:
-            result = distance_in_field(c.bricks, c.field[k], p)
+            result = distance_in_bricks(c.bricks, c.distance_field[k], p)
         else:
             result = _capsule(p, s[0], s[1])
         n = _rotate(q, qd.Vector([result[0], result[1], result[2]]))
@@ -194,7 +194,7 @@ def surface_velocity(c: ColliderArrays, k: qd.i32, x: vec3):
     if c.kind[k] == Kind.MESH:
         q = c.orientation[k]
         p = _rotate_back(q, r) / c.scale[k]
-        own = velocity_in_field(c.bricks, c.field[k], p)
+        own = velocity_in_bricks(c.bricks, c.distance_field[k], p)
         velocity += c.scale[k] * _rotate(q, own)
     return velocity
 
@@ -205,7 +205,7 @@ def surface_friction(c: ColliderArrays, k: qd.i32, x: vec3) -> qd.f32:
     friction = c.friction[k]
     if c.kind[k] == Kind.MESH:
         p = _rotate_back(c.orientation[k], x - c.position[k]) / c.scale[k]
-        friction = friction_in_field(c.bricks, c.field[k], p, friction)
+        friction = friction_in_bricks(c.bricks, c.distance_field[k], p, friction)
     return friction
 
 
@@ -218,10 +218,10 @@ def carried(c: ColliderArrays, k: qd.i32, dt: qd.f32, x: vec3) -> vec3:
         body *= c.scale[k] / c.scale_before[k]
         end = c.position[k] + _rotate(c.orientation[k], body)
         if c.kind[k] == Kind.MESH:
-            f = c.field[k]
+            f = c.distance_field[k]
             start = body / c.scale[k]
             moved = start
             for _ in range(2):
-                moved = start + dt * velocity_in_field(c.bricks, f, moved)
+                moved = start + dt * velocity_in_bricks(c.bricks, f, moved)
             end += c.scale[k] * _rotate(c.orientation[k], moved - start)
     return end

@@ -16,7 +16,7 @@ from viscoil.scene import Collider, MeshCollider, Scene
 if TYPE_CHECKING:
     from viscoil.colliders.arrays import ColliderArrays
     from viscoil.colliders.mesh_shapes import Shape
-    from viscoil.geometry.bricks.field import BrickField
+    from viscoil.geometry.bricks.brick_field import BrickField
 
 # Where the plane lies that fills the arrays of an empty set, m: so far down that none can touch it.
 _NOWHERE = -1e30
@@ -30,17 +30,17 @@ class ColliderSet:
     """
 
     def __init__(
-        self, specs: Sequence[Collider], spacing: float = 1.0, feel: float | None = None
+        self, specs: Sequence[Collider], spacing: float = 1.0, wall_reach: float | None = None
     ) -> None:
-        """`spacing` (m) is that of the scene; `feel` how far (m) its largest particles feel a wall."""
+        """`spacing` (m) is the scene's; `wall_reach` (m) is how far walls act on particles."""
         self.specs = tuple(specs)
-        feel = 2.0 * spacing if feel is None else feel
+        wall_reach = 2.0 * spacing if wall_reach is None else wall_reach
         self._groups = [(spec, primitives(spec)) for spec in self.specs]
         self._parts = [(spec, part) for spec, parts in self._groups for part in parts]
         self.count = len(self._parts)
         """Number of primitives; the arrays hold at least one entry even when this is 0."""
         self.meshes = {
-            k: _shape(spec, spacing, feel)
+            k: _shape(spec, spacing, wall_reach)
             for k, spec in enumerate(self.specs)
             if spec.shape == "mesh"
         }
@@ -56,8 +56,8 @@ class ColliderSet:
     @classmethod
     def of(cls, scene: Scene) -> "ColliderSet":
         """The colliders of a scene."""
-        feel = scene.solver.support * max(scene.spacings)
-        return cls(scene.colliders, scene.simulation.spacing, feel)
+        wall_reach = scene.solver.support * max(scene.spacings)
+        return cls(scene.colliders, scene.simulation.spacing, wall_reach)
 
     @cached_property
     def arrays(self) -> "ColliderArrays":
@@ -71,8 +71,8 @@ class ColliderSet:
         write(arrays.contact, [Contact[spec.contact.upper()] for spec, _ in self._parts])
         write(arrays.friction, [spec.friction for spec, _ in self._parts])
         write(arrays.moves, [int(self._moves(spec)) for spec, _ in self._parts])
-        write(arrays.field, [self._field_index(spec) for spec, _ in self._parts])
-        # A pull without a reaction would drive a body and the drop on it through space.
+        write(arrays.distance_field, [self._field_index(spec) for spec, _ in self._parts])
+        # Adhesion has no reaction on the wall, so on a dynamic body it would create momentum: it is off.
         held = [not getattr(spec, "dynamic", False) for spec, _ in self._parts]
         sticks = [spec.adhesion for spec, _ in self._parts]
         write(arrays.adhesion, [a if h else 0.0 for a, h in zip(sticks, held, strict=True)])
@@ -105,14 +105,14 @@ class ColliderSet:
         if index not in self.meshes:
             return parts
         field, points = self.field(index), self.meshes[index].points
-        return [part._replace(field=field, points=points) for part in parts]
+        return [part._replace(distance_field=field, points=points) for part in parts]
 
     def field(self, index: int) -> "BrickField | None":
         """The distance field of the collider `specs[index]` after the last move, if it is a mesh."""
         return self._fields[list(self.meshes).index(index)] if index in self.meshes else None
 
     def max_speed(self, time: float, ahead: float) -> float:
-        """How fast (m/s) reference points will move on, and vertices moved in the last step."""
+        """Largest speed (m/s) of reference points `ahead` (s), and of vertices in the last step."""
         moving = [spec for spec in self.specs if spec.motion]
         ways = [pose(s, time + ahead).position - pose(s, time).position for s in moving]
         speeds = [float(np.linalg.norm(way)) / ahead for way in ways]
@@ -132,7 +132,7 @@ class ColliderSet:
             if spec.shape == "mesh":
                 at = self.pose(k, time)
                 body = at.to_body(np.asarray(points, dtype=np.float64))
-                known = at.scale * self.meshes[k].field(time, 0.0).sample(body)
+                known = at.scale * self.meshes[k].distance_field(time, 0.0).sample(body)
             else:
                 known = distance(spec, points, time)
             result = np.minimum(result, known)
@@ -168,10 +168,10 @@ class ColliderSet:
 
     def _pack(self, arrays: "ColliderArrays", time: float, dt: float) -> None:
         """The distance fields of all meshes."""
-        from viscoil.geometry.bricks.arrays import pack_fields
+        from viscoil.geometry.bricks.arrays import pack_bricks
 
-        self._fields = [mesh.field(time, dt) for mesh in self.meshes.values()]
-        arrays.bricks = pack_fields(self._fields)
+        self._fields = [mesh.distance_field(time, dt) for mesh in self.meshes.values()]
+        arrays.bricks = pack_bricks(self._fields)
         velocities = [f.secondary["velocity"] for f in self._fields if "velocity" in f.secondary]
         self._deforming_speed = max([0.0, *(float(np.abs(v).max()) for v in velocities)])
 
@@ -183,7 +183,7 @@ class ColliderSet:
         return [whole.then(part.pose) for whole, parts in wholes for part in parts]
 
 
-def _shape(spec: MeshCollider, spacing: float, feel: float) -> "Shape":
+def _shape(spec: MeshCollider, spacing: float, wall_reach: float) -> "Shape":
     from viscoil.colliders.mesh_shapes import shape
 
-    return shape(spec, spacing, feel)
+    return shape(spec, spacing, wall_reach)

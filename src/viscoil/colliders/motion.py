@@ -64,7 +64,9 @@ def moved(
     s = (time - a.time) / (b.time - a.time)
     shifts = np.array([(*key.translation, key.scale) for key in keyframes], dtype=np.float64)
     if interpolation == "smooth":
-        shifts[:, 3] = np.log(shifts[:, 3])  # or a size could overshoot to less than nothing
+        shifts[:, 3] = np.log(
+            shifts[:, 3]
+        )  # sizes are interpolated as logarithms, so that they stay positive
         shift = _cubic(np.array([key.time for key in keyframes]), shifts, after - 1, s)
         shift[3] = np.exp(shift[3])
         s = s * s * (3.0 - 2.0 * s)
@@ -120,7 +122,7 @@ def _interpolate_rotation(a: Rotation | None, b: Rotation | None, s: float) -> F
 
 
 def _axis(rotation: Rotation | None) -> Float:
-    """The unit axis; that of no rotation is never used with an angle, so any will do."""
+    """The unit axis; any for no rotation, whose angle is zero."""
     return quaternions.unit((0.0, 1.0, 0.0) if rotation is None else rotation.axis)
 
 

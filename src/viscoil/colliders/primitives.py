@@ -11,7 +11,7 @@ import numpy as np
 
 from viscoil.colliders.motion import Pose, moved, turn
 from viscoil.geometry import quaternions
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.brick_field import BrickField
 from viscoil.geometry.quaternions import Float
 from viscoil.scene import BoxCollider, Collider
 
@@ -41,7 +41,7 @@ class Primitive(NamedTuple):
     kind: Kind
     params: tuple[float, float, float, float]
     pose: Pose  # in the collider's frame
-    field: BrickField | None = None  # distances of a mesh
+    distance_field: BrickField | None = None  # distances of a mesh
     points: Float | None = None  # (n, 3) m: some of a mesh's vertices, its outermost among them
 
 
@@ -132,8 +132,10 @@ def _distance(part: Primitive, p: Float) -> Float:
             axial = np.stack([p[:, 0], p[:, 1] - nearest, p[:, 2]], axis=1)
             return np.asarray(np.linalg.norm(axial, axis=1) - radius)
         case Kind.MESH:
-            assert part.field is not None, "only a ColliderSet knows the distance of a mesh"
-            return part.field.sample(p)
+            assert part.distance_field is not None, (
+                "only a ColliderSet knows the distance of a mesh"
+            )
+            return part.distance_field.sample(p)
 
 
 def _rounded(excess: Float) -> Float:

@@ -1,1 +1,1 @@
-"""What everything stands on: the compute backend, files, errors, memory, progress."""
+"""What all other rooms use: the compute backend, files, errors, memory, progress."""

@@ -60,7 +60,9 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
         return
     os.environ.setdefault("QD_ENABLE_TORCH", "0")
     try:
-        with redirect_stdout(StringIO()):  # a greeting; errors are raised, or go to stderr
+        with redirect_stdout(
+            StringIO()
+        ):  # hides the version banner; errors are raised, or go to stderr
             qd.init(
                 arch=getattr(qd, arch),
                 cpu_max_num_threads=wanted[1],
@@ -86,7 +88,7 @@ def backend() -> tuple[str, int]:
 
 
 def on_cpu() -> bool:
-    """Inside `qd.static` too: compiled kernels are kept per backend."""
+    """May be used inside `qd.static`: compiled kernels are cached per backend."""
     return impl.current_cfg().arch in (qd.x64, qd.arm64)
 
 

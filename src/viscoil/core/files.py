@@ -39,9 +39,7 @@ def replacing(path: Path) -> Iterator[Path]:
     part = partial(path)
     with reporting(path):
         try:
-            part.unlink(
-                missing_ok=True
-            )  # a process that was killed may have left one, or write yet
+            part.unlink(missing_ok=True)  # left by a process that was killed
             yield part
             _sync_file(part)
             os.replace(part, path)
@@ -96,7 +94,7 @@ def _sync_file(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes a rename last; some systems have no such notion, and then there is nothing to do."""
+    """Makes a rename last; systems that cannot sync a folder are left as they are."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

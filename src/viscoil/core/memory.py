@@ -1,25 +1,20 @@
-"""Free memory, and what takes it."""
+"""Free memory, and the memory of arrays."""
 
 import ctypes
 import os
 from collections.abc import Iterator
 from typing import Any
 
-SHARE_OF_MEMORY = 0.9  # of what is free, that work may take
+SHARE_OF_MEMORY = (
+    0.9  # of what is free, that work may take; the rest is for what estimates leave out
+)
 
 
 def available() -> int:
-    """Free memory in bytes."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    if hasattr(os, "sysconf"):
-        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
-    return 2**62
+    """Memory in bytes that can be had without swapping; the limit of a container is not seen."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
 
 
 def give_back() -> None:

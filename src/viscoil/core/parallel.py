@@ -1,4 +1,4 @@
-"""The same work on many frames: in several processes, with a bar, to the first error."""
+"""The same work on many frames, in several processes, with a progress bar; the first error ends it."""
 
 import os
 import signal
@@ -85,7 +85,7 @@ def _in_processes(
             "a process that worked on frames was ended from outside, as a system does that runs out "
             "of memory: try fewer with --processes 1"
         ) from error
-    except KeyboardInterrupt:  # a frame may take minutes, which nobody waits for who wants to stop
+    except KeyboardInterrupt:  # without waiting for frames under way, which may take minutes
         for process in active_children():
             if process not in before:
                 process.terminate()
@@ -95,13 +95,13 @@ def _in_processes(
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal, and only the first of ours is to answer it."""
+    """Ignores Ctrl-C, which a terminal sends to all its processes: only the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Processes that start meanwhile ignore Ctrl-C from their first moment, where they inherit it."""
+    """Makes processes that start meanwhile ignore Ctrl-C from their start, where that is inherited."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -15,7 +15,7 @@ class Inflow:
     def __init__(self, scene: Scene, channels: ItemChannels) -> None:
         self.emitters = [_make(scene, k) for k in range(len(scene.emitters))]
         self.layers = [0] * len(self.emitters)
-        """The layer that each emitter goes on with; with the time it is all there is to restore."""
+        """The next layer of each emitter; with the time, the whole state to restore."""
         self._scene = scene
         self._channels = channels
 

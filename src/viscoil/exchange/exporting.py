@@ -7,7 +7,7 @@ from pathlib import Path
 
 from viscoil.core.parallel import each_frame
 from viscoil.exchange.format import Format
-from viscoil.exchange.live import cannot_hold, unheld, with_size
+from viscoil.exchange.live import cannot_hold, channels_without_place, with_size
 from viscoil.exchange.registry import find_format
 from viscoil.runs.export_folder import ExportFolder
 from viscoil.runs.folder_work import alone_in, stoppable
@@ -74,7 +74,7 @@ def _chosen_channels(
     """The channels to write, and those that the format has no place for."""
     run.check_channels(["position", *(channels or ())])
     names = with_size(run.channels if channels is None else channels, run.channels)
-    left_out = unheld(form, run.snapshot(frame, names), names)
+    left_out = channels_without_place(form, run.snapshot(frame, names), names)
     if left_out and channels is not None:
         raise cannot_hold(form, left_out)
     return tuple(name for name in names if name not in left_out), tuple(left_out)

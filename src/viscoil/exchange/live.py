@@ -40,7 +40,7 @@ class ExportOutput:
 
     def _chosen(self, snapshot: Snapshot) -> list[str]:
         names = with_size(self.channels, snapshot.channels)
-        left_out = unheld(self._form, snapshot, names)
+        left_out = channels_without_place(self._form, snapshot, names)
         if left_out and self.channels != DEFAULT_CHANNELS:
             raise cannot_hold(self._form, left_out)
         return [name for name in names if name not in left_out]
@@ -52,7 +52,7 @@ def with_size(names: Sequence[str], known: Mapping[str, object] | Sequence[str])
     return [name for name in dict.fromkeys([*names, *size]) if name != "position"]
 
 
-def unheld(form: Format, snapshot: Snapshot, names: Sequence[str]) -> list[str]:
+def channels_without_place(form: Format, snapshot: Snapshot, names: Sequence[str]) -> list[str]:
     """The channels that the format has no place for."""
     return [name for name in names if not form.holds(name, channel(snapshot, name))]
 

@@ -16,7 +16,7 @@ SIDE = 8  # nodes along a leaf
 LEAF = SIDE**3
 KEY_BITS = 21  # of each coordinate of a leaf
 MOST_LEAVES = 2**KEY_BITS - 2  # along an axis
-LAYER = 100_000  # particles of which a layer should have at least that many
+LAYER = 100_000  # particles that a layer has at least: fewer are not worth a pass
 CHUNK = 2**20  # pairs of a particle and a node at a time
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cloud:
-    """Particles in units of nodes, and what they bring."""
+    """Particles in units of nodes, and the values to be summed."""
 
     place: Floats  # (n, 3) in units of the node spacing
     reach: Floats  # (n,) how far the weights go, at least 1
@@ -52,7 +52,7 @@ def spread(cloud: Cloud) -> bool:
 def layers(cloud: Cloud, wanted: Callable[[Longs], Bools] | None = None) -> Iterator[Layer]:
     """The leaves that particles reach, from low to high x; each comes once, with whole sums.
 
-    `wanted` tells which of some leaves (k, 3) are worth it, by default all.
+    `wanted` chooses among leaves (k, 3), by default all.
     """
     if not len(cloud.place):
         return
@@ -101,7 +101,7 @@ def _cuts(first: Longs, last: Longs) -> list[tuple[int, int]]:
 
 def _sums(cloud: Cloud, base: Longs, first: Longs, keys: Longs) -> Floats:
     """(k, 512, q) Sums of particles, whose lowest leaves are given, on the leaves with these keys."""
-    nowhere = 1  # a last leaf takes what belongs to others
+    nowhere = 1  # an extra leaf at the end takes the sums of leaves that are not asked for
     sums = np.zeros((len(keys) + nowhere, LEAF, cloud.values.shape[1]))
     widths = _width(cloud.reach)
     for width in np.unique(widths).tolist():
@@ -134,12 +134,12 @@ def _between(first: Longs, last: Longs) -> Iterator[Longs]:
 
 
 def _distinct(keys: Longs) -> Longs:
-    """Without repetitions; those of neighbours, who mostly follow each other, go first."""
+    """Without repetitions; runs of equal keys are shortened first, before the sort."""
     return np.unique(keys[np.concatenate(([True], keys[1:] != keys[:-1]))])
 
 
 def _add(cloud: Cloud, rows: Longs, width: int, base: Longs, keys: Longs, sums: Floats) -> None:
-    """Adds what these particles bring, all of which reach `width` nodes along each axis."""
+    """Adds the values of these particles, all of which reach `width` nodes along each axis."""
     place, reach = cloud.place[rows], cloud.reach[rows, None]
     nodes = _lowest_node(place, reach)[:, :, None] + np.arange(width)  # (m, 3, width)
     weights = _bspline(1.5 * (nodes - place[:, :, None]) / reach[:, :, None])

@@ -25,8 +25,11 @@ from viscoil.snapshots.snapshot import Array, Snapshot
 
 FOG_REACH = 1.5  # voxels per spacing: the B-spline's own, so that a lattice fills space evenly
 SURFACE_VOXELS = 2  # along a spacing
-STEEPEST = 0.75  # change of the density over a spacing where a body of fluid ends
-WITHIN = 0.7  # density above which there is no surface
+# Of the fog's density over a spacing, at a flat surface: by the B-spline, nodes half a spacing inside
+# and outside of it have 7/8 and 1/8.
+STEEPEST = 0.75
+# Density above which there is no surface, which is at 0.5; the rest is a margin for disorder.
+WITHIN = 0.7
 DENSITY, SURFACE = "density", "surface"
 
 
@@ -127,9 +130,9 @@ def _surface(position: Floats, radius: Floats, voxel: float, fog: VdbGrid) -> Vd
     """The level set of Zhu and Bridson (2005): distance to the mean of particles, less their radius.
 
     A single particle is a sphere, and a lattice ends half a spacing beyond its last particles. It is
-    a distance within half a spacing of the surface, which is how far the band goes. Particles are
-    never in perfect order, and where one is a little far from the next the mean leaves a hole: there
-    the fog's half density counts, whose surface lies at the same place and is smoother.
+    a distance within half a spacing of the surface, which is how far the band goes. Where disordered
+    particles are far apart the mean leaves holes: there the surface of half the fog's density counts,
+    which lies at the same place and is smoother.
     """
     band = np.float32(voxel)
     density = NodeDensity(fog)

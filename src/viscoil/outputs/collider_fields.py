@@ -8,8 +8,8 @@ import numpy as np
 
 from viscoil.core.errors import VdbError
 from viscoil.core.files import reporting
-from viscoil.geometry.bricks.exchange import to_grids
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.brick_field import BrickField
+from viscoil.geometry.bricks.openvdb import to_grids
 from viscoil.geometry.vdb import VdbGrid, read_vdb, write_vdb
 from viscoil.outputs.frames import frame_name, frame_number
 from viscoil.snapshots.snapshot import ColliderPose, Snapshot
@@ -28,16 +28,18 @@ class ColliderFieldsOutput:
 
     def frame(self, snapshot: Snapshot) -> None:
         for k, pose in enumerate(snapshot.colliders):
-            if pose.field is None or self._written.get(k) is pose.field:
+            if pose.distance_field is None or self._written.get(k) is pose.distance_field:
                 continue
             first = k not in self._written
-            self._written[k] = pose.field
+            self._written[k] = pose.distance_field
             place = self.folder / f"collider_{k}"
-            if first and _is_latest(place, snapshot.frame, pose.field):
+            if first and _is_latest(place, snapshot.frame, pose.distance_field):
                 continue  # written before the run was interrupted
             with reporting(place):
                 place.mkdir(parents=True, exist_ok=True)
-            grids = [replace(grid, metadata=_placed(pose)) for grid in to_grids(pose.field)]
+            grids = [
+                replace(grid, metadata=_placed(pose)) for grid in to_grids(pose.distance_field)
+            ]
             write_vdb(place / frame_name(snapshot.frame, ".vdb"), grids)
 
     def step(self, stats: Mapping[str, object]) -> None:

@@ -64,7 +64,7 @@ def cut_back(path: Path | str, step: int) -> None:
 
 
 def _records(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Lines and what they say; whatever follows a damaged line is not to be trusted."""
+    """Lines and their records, up to the first damaged line."""
     with reporting(path), open(path, "rb") as file:
         for line in file:
             record = _record(line)
@@ -74,7 +74,7 @@ def _records(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
-    """What a whole line says; None for one that is damaged."""
+    """The record of a line; None if it is damaged."""
     try:
         record = json.loads(line)
     except ValueError:

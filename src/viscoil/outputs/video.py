@@ -12,8 +12,8 @@ from viscoil.core.files import replacing
 from viscoil.outputs.png import picture_size, telling_of
 from viscoil.snapshots.snapshot import Snapshot
 
-# What is transparent is shown on black. 4:2:0 needs even sides; BT.709 is named because players else
-# guess the colours by size.
+# Transparent pixels are shown on black. 4:2:0 needs even sides. Without BT.709 in the file, players
+# choose the colour space by the picture's size.
 FILTERS = (
     "format=gbrap,premultiply=inplace=1,format=gbrp,"
     "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"
@@ -88,7 +88,7 @@ def _ffmpeg() -> str:
 
 
 def _feed(encoder: "subprocess.Popen[bytes]", pictures: Sequence[Path]) -> None:
-    """Sends all pictures; if the encoder dies on the way, its exit code tells."""
+    """Sends all pictures; an encoder that stops early is noticed by its exit code."""
     assert encoder.stdin is not None
     first = None
     with contextlib.suppress(BrokenPipeError):

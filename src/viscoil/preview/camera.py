@@ -14,7 +14,7 @@ import numpy as np
 
 from viscoil.colliders.motion import turn
 from viscoil.geometry import quaternions
-from viscoil.geometry.bricks.exchange import from_grids
+from viscoil.geometry.bricks.openvdb import from_grids
 from viscoil.geometry.vdb import read_vdb
 from viscoil.sampling.amounts import emitted_volume
 from viscoil.sampling.seed_files import seed_file
@@ -34,7 +34,7 @@ class Camera:
     """A place to look from.
 
     `radius` (m) is how far the scene extends about the target. `floor` (m) is the height of a floor
-    that is drawn though it is no collider, for scenes that would else hang in the void.
+    that is drawn though it is no collider, for scenes that have no ground of their own.
     """
 
     position: Vector

@@ -8,7 +8,7 @@ same to the last bit for any number of threads.
 
 import quadrants as qd
 
-from viscoil.preview.field import Field, paint_at
+from viscoil.preview.distance_grid import DistanceGrid, paint_at
 from viscoil.preview.shading import Map, Row, Rows, absorb, radiance
 from viscoil.preview.solids import Solids
 from viscoil.preview.trace import thickness, trace_fluid, trace_solids
@@ -18,7 +18,7 @@ Picture = qd.types.NDArray[vec3, 2]
 
 
 @qd.kernel(fastcache=True)
-def draw_light_map(f: Field, s: Solids, view: Rows, lamp: Map):
+def draw_light_map(f: DistanceGrid, s: Solids, view: Rows, lamp: Map):
     """Height of what the lamp's light meets first, and the tint of the light behind it."""
     for i, j in qd.ndrange(lamp.shape[0], lamp.shape[1]):
         half = view[Row.SCALE].z
@@ -41,7 +41,11 @@ def draw_light_map(f: Field, s: Solids, view: Rows, lamp: Map):
 
 @qd.func
 def develop(c: vec3) -> vec3:
-    """Film response: linear light to sRGB values in 0..1 with soft highlights."""
+    """Film response: linear light to sRGB values in 0..1 with soft highlights.
+
+    The curve of Reinhard et al. (2002, eq. 4) with white at 4 and a weaker shoulder, 0.55 for 1, by
+    eye: it reaches 1 at a light of 1.3, and 18 % grey stays mid grey.
+    """
     exposed = 1.35 * qd.max(c, 0.0)
     mapped = exposed * (1.0 + exposed / 16.0) / (1.0 + 0.55 * exposed)
     clipped = qd.min(mapped, 1.0)
@@ -66,7 +70,7 @@ def roughness(draft: Picture, i: qd.i32, j: qd.i32) -> qd.f32:
 
 @qd.kernel(fastcache=True)
 def draw_picture(
-    f: Field,
+    f: DistanceGrid,
     s: Solids,
     view: Rows,
     lamp: Map,

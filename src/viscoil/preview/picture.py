@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
-from viscoil.geometry.bricks.arrays import pack_fields
+from viscoil.geometry.bricks.arrays import pack_bricks
 from viscoil.preview import kernels
 from viscoil.preview.camera import Camera
-from viscoil.preview.field import Field, build_field, device_array, empty_field
+from viscoil.preview.distance_grid import (
+    DistanceGrid,
+    build_distance_grid,
+    device_array,
+    empty_distance_grid,
+)
 from viscoil.preview.shading import Row
 from viscoil.preview.solids import Kind, Solids
 from viscoil.snapshots.snapshot import Array, ColliderPose, Snapshot
@@ -19,39 +24,45 @@ vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
 
 LIGHT_MAP = 640  # texels a side
-EDGE = 0.02  # step in brightness (of 0..1) that is worth more rays
+LIT_WIDTH = 1.6  # half width of the light map in scene radii, so that a texel is 1/200 of a radius
+EDGE = 0.02  # step in brightness (of 0..1) that is worth more rays: 5 of 255 levels
 VIEW_LIMIT = 6.0  # particles farther from the target than this, in scene radii, are left out
-CLEAR_DEPTH = 0.10  # depth over which fluids lose their clearness, in scene radii
+CLEAR_DEPTH = 0.10  # depth over which fluids lose their clearness, in scene radii; by eye
+LAMP = (
+    -0.80,
+    1.15,
+    -0.20,
+)  # direction of the lamp: right, up, and level away from the camera; by eye
 
 
 def draw(snapshot: Snapshot, camera: Camera, width: int, height: int) -> Array:
     """The picture of a snapshot, (height, width, 3) uint8."""
-    field = _field(snapshot, camera)
+    grid = _distance_grid(snapshot, camera)
     solids = _solids(snapshot.colliders, camera.floor)
     view = device_array(_view(camera, width / height), vec3)
     lamp = qd.ndarray(vec4, shape=(LIGHT_MAP, LIGHT_MAP))
-    kernels.draw_light_map(field, solids, view, lamp)
+    kernels.draw_light_map(grid, solids, view, lamp)
     draft = qd.ndarray(vec3, shape=(height, width))
     picture = qd.ndarray(vec3, shape=(height, width))
-    kernels.draw_picture(field, solids, view, lamp, -1.0, picture, draft)
-    kernels.draw_picture(field, solids, view, lamp, EDGE, draft, picture)
+    kernels.draw_picture(grid, solids, view, lamp, -1.0, picture, draft)
+    kernels.draw_picture(grid, solids, view, lamp, EDGE, draft, picture)
     shades: Array = picture.to_numpy()
     return (shades * 255.0 + 0.5).astype(np.uint8)
 
 
-def _field(snapshot: Snapshot, camera: Camera) -> Field:
+def _distance_grid(snapshot: Snapshot, camera: Camera) -> DistanceGrid:
     position = np.asarray(snapshot.channels["position"], dtype=np.float32).reshape(-1, 3)
     offset = position - np.array(camera.target, dtype=np.float32)
     # A comparison with NaN is false: broken particles are left out too.
     seen = np.all(np.abs(offset) < VIEW_LIMIT * camera.radius, axis=1)
     if not seen.any():
-        return empty_field()
+        return empty_distance_grid()
     paint = _paint(snapshot, seen)
     if "size" not in snapshot.channels:
-        return build_field(position[seen], paint, snapshot.spacing)
+        return build_distance_grid(position[seen], paint, snapshot.spacing)
     size = np.asarray(snapshot.channels["size"], dtype=np.float32)[seen]
     smallest = float(size.min())
-    return build_field(position[seen], paint, smallest * snapshot.spacing, size / smallest)
+    return build_distance_grid(position[seen], paint, smallest * snapshot.spacing, size / smallest)
 
 
 def _paint(snapshot: Snapshot, seen: Array) -> Array:
@@ -72,7 +83,7 @@ def _paint(snapshot: Snapshot, seen: Array) -> Array:
 
 def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:
     shown = [pose for pose in poses if _is_drawn(pose)]
-    fields = [pose.field for pose in shown if pose.field is not None]
+    fields = [pose.distance_field for pose in shown if pose.distance_field is not None]
     shapes = [_primitive(pose.spec) for pose in shown]
     position = [pose.position for pose in shown]
     orientation = [pose.orientation for pose in shown]
@@ -92,8 +103,8 @@ def _solids(poses: Sequence[ColliderPose], floor: float | None) -> Solids:
         position=_rows(position, 3),
         orientation=_rows(orientation, 4),
         scale=device_array(scales, qd.f32),
-        field=device_array(numbers.astype(np.int32), qd.i32),
-        bricks=pack_fields(fields),
+        distance_field=device_array(numbers.astype(np.int32), qd.i32),
+        bricks=pack_bricks(fields),
     )
 
 
@@ -130,7 +141,7 @@ def _view(camera: Camera, aspect: float) -> Array:
     tangent = math.tan(camera.fov / 2)
     away = np.array([right[2], 0.0, -right[0]])  # level, from the camera to the scene
     # The lamp hangs high on the left, a little nearer than the scene.
-    light = -0.80 * right + 1.15 * np.array([0.0, 1.0, 0.0]) - 0.20 * away
+    light = LAMP[0] * right + LAMP[1] * np.array([0.0, 1.0, 0.0]) + LAMP[2] * away
     light /= np.linalg.norm(light)
     light_right = np.cross([0.0, 1.0, 0.0], light)
     light_right /= np.linalg.norm(light_right)
@@ -143,7 +154,7 @@ def _view(camera: Camera, aspect: float) -> Array:
     rows[Row.LIGHT] = light
     rows[Row.LIGHT_RIGHT] = light_right
     rows[Row.LIGHT_UP] = np.cross(light, light_right)
-    rows[Row.SCALE] = camera.radius, CLEAR_DEPTH * camera.radius, 1.6 * camera.radius
+    rows[Row.SCALE] = camera.radius, CLEAR_DEPTH * camera.radius, LIT_WIDTH * camera.radius
     rows[Row.TILE] = _tile(camera.radius), 0.0, 0.0
     return rows
 

@@ -4,13 +4,17 @@
 
 All colours are linear RGB. One light map, drawn from the lamp, tells how much of its light reaches
 a point: none behind colliders, tinted light behind fluid.
+
+Colours and brightnesses of lamp, sky, floor and colliders, and the widths of soft edges, are chosen by
+eye. Kernels are pure, so they stand as numbers where they are used. The fluid's index of refraction is
+1.4, between water and honey; it mirrors 0.04 of the light head on, as does an index of 1.5.
 """
 
 import enum
 
 import quadrants as qd
 
-from viscoil.preview.field import Field, normal_at, occupancy_at, paint_at
+from viscoil.preview.distance_grid import DistanceGrid, normal_at, occupancy_at, paint_at
 from viscoil.preview.solids import Kind, Solids, solid_distance, turn_back
 from viscoil.preview.trace import thickness, trace_fluid, trace_solids
 
@@ -121,7 +125,7 @@ def lit_texel(lamp: Map, u: qd.f32, v: qd.f32, height: qd.f32) -> vec3:
 
 
 @qd.func
-def openness(f: Field, s: Solids, x: vec3, n: vec3, skip: qd.i32) -> qd.f32:
+def openness(f: DistanceGrid, s: Solids, x: vec3, n: vec3, skip: qd.i32) -> qd.f32:
     """Share of the sky that a point sees past nearby fluid and colliders (all but `skip`)."""
     block = f.frame[1].x
     shade = 0.0
@@ -187,7 +191,7 @@ def refract(d: vec3, n: vec3, index: qd.f32) -> vec3:
 
 @qd.func
 def fluid_surface(
-    f: Field, view: Rows, x: vec3, n: vec3, d: vec3, light: vec3, sky: qd.f32
+    f: DistanceGrid, view: Rows, x: vec3, n: vec3, d: vec3, light: vec3, sky: qd.f32
 ) -> vec6:
     """Colour that the fluid scatters back, and the share of light that it lets through.
 
@@ -238,7 +242,7 @@ def haze(view: Rows, s: Solids, k: qd.i32, x: vec3) -> qd.f32:
 
 
 @qd.func
-def radiance(f: Field, s: Solids, view: Rows, lamp: Map, eye: vec3, toward: vec3) -> vec3:
+def radiance(f: DistanceGrid, s: Solids, view: Rows, lamp: Map, eye: vec3, toward: vec3) -> vec3:
     """Light that comes to the camera along a ray.
 
     The ray goes on once, bent, through the fluid to what is behind it; the loop is there so that

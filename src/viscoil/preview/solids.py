@@ -7,7 +7,7 @@ import enum
 
 import quadrants as qd
 
-from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_field
+from viscoil.geometry.bricks.arrays import BrickArrays, distance_in_bricks
 
 vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
@@ -35,7 +35,7 @@ class Solids:
     position: qd.types.NDArray[vec3, 1]  # m
     orientation: qd.types.NDArray[vec4, 1]  # quaternion (x, y, z, w), own axes to world
     scale: qd.types.NDArray[qd.f32, 1]  # size in the world over its own
-    field: qd.types.NDArray[qd.i32, 1]  # a mesh's place in the bricks
+    distance_field: qd.types.NDArray[qd.i32, 1]  # a mesh's place in the bricks
     bricks: BrickArrays
 
 
@@ -53,7 +53,7 @@ def turn_back(q: vec4, v: vec3) -> vec3:
 
 
 @qd.func
-def safe(v: vec3) -> vec3:
+def without_zeros(v: vec3) -> vec3:
     """A direction without zeros, so that one can divide by it."""
     r = v
     for i in qd.static(range(3)):
@@ -65,7 +65,7 @@ def safe(v: vec3) -> vec3:
 @qd.func
 def slab(o: vec3, d: vec3, lower: vec3, upper: vec3) -> qd.types.vector(2, qd.f32):
     """Where a ray enters and leaves a box; it misses if it enters after it leaves."""
-    inverse = 1.0 / safe(d)
+    inverse = 1.0 / without_zeros(d)
     a = (lower - o) * inverse
     b = (upper - o) * inverse
     return qd.Vector([qd.min(a, b).max(), qd.max(a, b).min()])
@@ -185,7 +185,7 @@ def smooth_normal(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
         for a in qd.static(range(3)):
             if a == axis:
                 step[a] = sign
-        n += distance_in_field(b, f, p + b.cell[f] * step).w * step
+        n += distance_in_bricks(b, f, p + b.cell[f] * step).w * step
     return n.normalized(1e-20)
 
 
@@ -202,7 +202,7 @@ def hit_mesh(b: BrickArrays, f: qd.i32, o: vec3, d: vec3) -> vec4:
     steps = 0
     while t < span.y and steps < 1000:
         steps += 1
-        distance = distance_in_field(b, f, o + t * d).w
+        distance = distance_in_bricks(b, f, o + t * d).w
         if distance <= 0.0 and before > 0.0:
             hit = t - stride * distance / (distance - before)
             break
@@ -235,7 +235,7 @@ def hit_solid(s: Solids, k: qd.i32, origin: vec3, direction: vec3) -> vec4:
     elif kind == Kind.CAPSULE:
         h = hit_capsule(o, d, size.x, size.y)
     elif kind == Kind.MESH:
-        h = hit_mesh(s.bricks, s.field[k], o, d)
+        h = hit_mesh(s.bricks, s.distance_field[k], o, d)
     else:
         h = hit_edges(o, d, size)
     n = turn(q, qd.Vector([h.x, h.y, h.z]))
@@ -265,5 +265,5 @@ def solid_distance(s: Solids, k: qd.i32, point: vec3) -> qd.f32:
         y = qd.max(qd.abs(p.y) - size.y, 0.0)
         result = qd.Vector([p.x, y, p.z]).norm() - size.x
     elif kind == Kind.MESH:
-        result = distance_in_field(s.bricks, s.field[k], p).w
+        result = distance_in_bricks(s.bricks, s.distance_field[k], p).w
     return s.scale[k] * result

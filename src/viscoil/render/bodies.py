@@ -13,4 +13,4 @@ class Body:
     mesh: TriangleMesh
     look: Look
     size: float
-    """What depths in the look are told in, m."""
+    """Size of the body, m: the unit of depths in the look."""

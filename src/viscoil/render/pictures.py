@@ -38,7 +38,7 @@ class PictureSettings:
     width: int
     height: int
     samples: int
-    """Ways of light for each pixel."""
+    """Light paths traced per pixel."""
     looks: Mapping[str, Look]
     """By material name or collider, where they are not the usual ones."""
     zoom: float = 1.0

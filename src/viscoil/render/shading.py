@@ -8,7 +8,7 @@ from viscoil.snapshots.looks import Look
 
 Words = dict[str, Any]
 
-FORWARD = 0.8  # mean cosine of scattering: milky fluids throw light mostly ahead
+FORWARD = 0.8  # mean cosine of scattering: milky fluids scatter mostly ahead (milk: 0.7 to 0.95)
 
 
 def rgb(values: Sequence[float]) -> Words:
@@ -17,7 +17,7 @@ def rgb(values: Sequence[float]) -> Words:
 
 
 def surface_words(look: Look) -> Words:
-    """What happens at the surface (a bsdf)."""
+    """The scattering at the surface (a bsdf)."""
     if look.depth is None:
         return _opaque(look)
     if look.thin:
@@ -30,7 +30,7 @@ def surface_words(look: Look) -> Words:
 
 
 def medium_words(look: Look, size: float) -> Words | None:
-    """What happens within (a medium), in a body of this size (m); None if that is never seen.
+    """The medium within, in a body of this size (m); None for opaque looks.
 
     Absorption per metre is −ln(color) over the depth (Beer and Lambert).
     """

@@ -15,10 +15,12 @@ from viscoil.render.solids import Rod
 from viscoil.render.studio import BACKDROP, backdrop, light_words, sensor_words
 from viscoil.snapshots.snapshot import Array
 
-BRIGHTEST = 30.0  # single samples of light that was focussed by chance are cut off here
+BRIGHTEST = (
+    30.0  # radiance at which single samples (caustics found by chance) are clipped; white is 1
+)
 ROD_RADIUS = 0.004  # scene radii
-LONGEST_PATH = 24  # bends of a way of light
-ROULETTE = 5  # bends after which ways may end early
+LONGEST_PATH = 24  # bounces of a light path, so that light gets out of scattering fluids in glass
+ROULETTE = 5  # bounces after which paths end at random, in proportion to the light they carry
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def denoiser_is_here() -> bool:
 
 
 def trace(shot: Shot, width: int, height: int, samples: int) -> Array:
-    """Linear light (height, width, 3), with noise; `samples` ways of light for each pixel."""
+    """Linear light (height, width, 3), with noise; `samples` light paths per pixel."""
     mi = require_mitsuba()
     scene = mi.load_dict(_scene_words(mi, shot, width, height))
     light = np.array(mi.render(scene, spp=samples), dtype=np.float32)[..., :3]

@@ -1,6 +1,6 @@
 """A free drop without gravity, and the surface tension that its pressure and its motion show.
 
-Both measurements trust nothing that the surface tension says of itself. The pressure inside is that of
+Neither measurement uses what the surface tension model says of itself. The pressure inside is that of
 the virial, the forces across the pairs of particles deep inside and their motion, and by Laplace
 Δp = 2κ/R. A stretched drop swings with ω² = 8κ/(ρR³) (Rayleigh's mode 2). R is the radius of a ball of
 the same volume.

@@ -22,10 +22,10 @@ from viscoil.scene import DcpbdSettings, Material, SolverSettings
 Float = npt.NDArray[np.float64]
 
 SPACING = 0.01  # m, where nothing about the material suggests one
-STEPS_PER_TIME = 50  # in a relaxation time, or a period
-STEPS_PER_DECAY = 100  # in the decay time of a wave
-STIFFNESS = 0.02  # (Δt k)²/(a ρ): how much of a wave's speed its stress takes in a step
-STRAIN = 0.05  # amplitude of small strains
+STEPS_PER_TIME = 50  # in a relaxation time, or a period: errors of first order, Δt/2τ, are then 1 %
+STEPS_PER_DECAY = 100  # in the decay time of a wave: the same errors are 0.5 %
+STIFFNESS = 0.02  # Δt² k² a/ρ with stiffness a: share of a wave's speed that stress takes in a step
+STRAIN = 0.05  # amplitude of small strains: errors of second order, γ², are 0.25 %
 
 
 @dataclass(frozen=True)

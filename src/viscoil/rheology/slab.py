@@ -5,7 +5,7 @@ and the only thing needed to shear it is a force per particle, added to the velo
 (exact operator splitting). The velocity is u = U e sin(k·x) with e ⊥ k, so its strain is γ cos(k·x)
 with γ′ = k U, and its stress S cos(k·x).
 
-Why by momentum: nothing that the solver says about its own stress is believed. A step takes the
+Why by momentum: the stress is not taken from the solver. A step takes the
 amplitude from U* (after the drive) to U (after the step); that loss is the work of the stress,
 
     S = ρ (U* − U)/(k Δt),

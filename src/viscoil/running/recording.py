@@ -99,7 +99,9 @@ class Recorder:
         """Save the state and drop checkpoints that are no longer needed."""
         store = self._folder.checkpoints
         store.make_folder()
-        sync(self._folder.stats)  # a checkpoint must not last longer than the steps before it
+        sync(
+            self._folder.stats
+        )  # statistics of steps before a checkpoint must be on the disk before it
         with reporting(store.path(simulation.steps)):
             simulation.save(store.path(simulation.steps))
         self._note_saved()
@@ -113,7 +115,7 @@ class Recorder:
             self.state("running")
 
     def close(self) -> None:
-        """The run has ended; each output finishes, whatever befalls another."""
+        """Ends the run; every output is closed, even if another one fails."""
         with ExitStack() as stack:
             for output in reversed(self._outputs):
                 stack.callback(output.close)

@@ -41,7 +41,7 @@ def choose(
     if force:
         return (*newest, [*notes, f"{_listed(broken)} missing or damaged and left out (--force)"])
     places = [newest, *(place for place in whole if step_number(place[0]) >= changed)]
-    place, more = _mended(places, broken)
+    place, more = _before_broken_frames(places, broken)
     return (*place, notes + more)
 
 
@@ -70,11 +70,13 @@ def is_saved(record: Mapping[str, Any]) -> bool:
     return bool(record.get("saved")) or record.get("state") == "finished"
 
 
-def _mended(places: Sequence[Place], broken: Sequence[int]) -> tuple[Place, list[str]]:
+def _before_broken_frames(
+    places: Sequence[Place], broken: Sequence[int]
+) -> tuple[Place, list[str]]:
     """Where to go on so that broken frames at the end are done again, and what to say of them.
 
-    `places` begin with the newest. Whole frames that come after a broken one are worth more than
-    it: they stay, with all that was made of them.
+    `places` begin with the newest. A broken frame that whole ones follow is not done again, because
+    that would discard those and all that was made of them.
     """
     newest, oldest = places[0], places[-1]
     good = max(set(range(newest[1] + 1)).difference(broken), default=-1)

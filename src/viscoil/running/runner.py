@@ -17,7 +17,7 @@ from viscoil.running import disk
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
-from viscoil.running.summary import Summary, final_line, standing, what_next
+from viscoil.running.summary import Summary, final_line, summary_of_folder, what_next
 from viscoil.runs.folder import RunFolder
 from viscoil.runs.lock import FolderLock
 from viscoil.scene import Scene
@@ -113,7 +113,7 @@ def run(
         start = find()
         if start.passed:
             _show([] if quiet else start.notes)
-            return _told(scene.name, standing(path, start.scene.frames), quiet)
+            return _printed(scene.name, summary_of_folder(path, start.scene.frames), quiet)
         check_outputs(start.scene)
         simulation = (make or _make_simulation)(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
@@ -130,17 +130,17 @@ def run(
         _simulate(simulation, start.scene.frames, recorder, quiet)
     seconds = time.monotonic() - begin
     summary = Summary(path, simulation.frame, simulation.steps, _count(simulation), seconds)
-    return _told(scene.name, summary, quiet)
+    return _printed(scene.name, summary, quiet)
 
 
-def _told(name: str, summary: Summary, quiet: bool) -> Summary:
+def _printed(name: str, summary: Summary, quiet: bool) -> Summary:
     print(final_line(name, summary))
     _show([] if quiet else [what_next(summary.folder)], "")
     return summary
 
 
 def _take(lock: FolderLock, find: Callable[[], Start], start: Start) -> None:
-    """Makes the folder ours; a new one may have become another's while the simulation was made."""
+    """Locks the folder; another process may have taken it while the simulation was made."""
     if not lock.held:
         lock.take()
         if find() != start:
@@ -251,7 +251,7 @@ def _stopped_text(simulation: Simulation, frames: int) -> str:
 
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], int | None]]:
-    """Note the first Ctrl-C or termination, so that the step under way ends well; obey a second."""
+    """Notes the first Ctrl-C or SIGTERM, so that the present step is finished; a second one ends it."""
     received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

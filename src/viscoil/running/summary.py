@@ -21,7 +21,7 @@ class Summary:
     """Wall time of this run, without what was done before a resume."""
 
 
-def standing(path: Path, frames: int) -> Summary:
+def summary_of_folder(path: Path, frames: int) -> Summary:
     """What a run that is left as it is amounts to, by its last step; `frames` is its last frame."""
     last = last_record(RunFolder(path).stats) or {}
     return Summary(path, frames, last.get("step", 0), last.get("particles", 0), 0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from viscoil.core.files import reporting
 
 KEEP = 5  # checkpoints that stay in a run folder
-LAST = 2  # of them, that are the newest: one to go on from, one in case that it is damaged
+LAST = 2  # of these, the newest: one to go on from, and one in case it is damaged
 
 
 def thinned(steps: Sequence[int], keep: int) -> list[int]:

@@ -1,7 +1,7 @@
 """A lock on a run folder, so that two processes never write to it at once.
 
 The lock is the system's, on a small file in the folder. It ends with the process that holds it, in
-whatever way that ends, so that a file which is left behind keeps nobody out.
+whatever way that ends, so a file that is left behind locks nothing.
 """
 
 import errno

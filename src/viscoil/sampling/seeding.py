@@ -182,7 +182,7 @@ def _notes(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> list[str]:
 
 
 def _reject_thin(scene: Scene, counts: Sequence[int]) -> None:
-    """Raise for a ring whose tube slips between the lattice points."""
+    """Raise for a torus whose tube is so thin that no lattice point is in it."""
     for i, count in enumerate(counts):
         if count == 0:
             raise SceneError(
@@ -228,7 +228,7 @@ class _Body(NamedTuple):
     def depth(self, points: Float) -> Float:
         """How far (m) world points are inside the shape at least; negative outside.
 
-        Particles of a file have no shape: other points are found too close to one of them, or not.
+        Particles of a file have no shape, so only their distances to other points count.
         """
         if self.fluid.shape == "particles":
             return np.full(len(points), -np.inf)

@@ -21,11 +21,11 @@ class Look:
     """How light meets a material: see-through if it has a `depth`, else opaque."""
 
     color: Color
-    """Linear RGB: of white light after `depth`, or what an opaque surface throws back."""
+    """Linear RGB: of white light after `depth`, or the reflectance of an opaque surface."""
     depth: float | None = None
-    """Way through the material that gives light its colour, in sizes of the body."""
+    """Path length over which white light takes on `color`, in sizes of the body."""
     milk: float = 0.0
-    """Times that light is scattered on that way: 0 is clear."""
+    """Mean number of scattering events over `depth`; 0 is clear."""
     tint: float = 0.0
     """Share of the colour that even a thin film has, 0..1."""
     index: float = 1.45
@@ -33,11 +33,11 @@ class Look:
     roughness: float = 0.0
     """Of the surface, 0..1."""
     softness: float = 0.0
-    """How far an opaque material hides its shadows, as if light came through it, 0..1."""
+    """How much an opaque material's shadows are lightened, as if light came through it, 0..1."""
     coat: float = 0.0
     """A wet film on an opaque material, 0..1."""
     glow: Color | None = None
-    """Light that it sends out, linear RGB."""
+    """Emitted light, linear RGB."""
     thin: bool = False
     """A pane without thickness, which does not bend light."""
 
@@ -98,7 +98,7 @@ def custom_look(color: Color, transmission: float) -> Look:
     if transmission < 0.05:
         return Look(color, roughness=0.3, softness=0.5, coat=0.3)
     return Look(
-        _kept(color),
+        _clamped(color),
         depth=0.4 + 2.4 * transmission**2,
         milk=2.0 * (1.0 - transmission) ** 2,
         tint=0.25 * (1.0 - transmission),
@@ -159,7 +159,7 @@ def _is_like(material: MaterialLook, preset: str) -> bool:
     )
 
 
-def _kept(color: Color) -> Color:
-    """Neither black, through which nothing is seen, nor quite without colour."""
+def _clamped(color: Color) -> Color:
+    """Each channel kept off 0, which would absorb all light, and off 1, which would absorb none."""
     red, green, blue = (min(max(c, 0.02), 0.98) for c in color)
     return red, green, blue

@@ -1,4 +1,4 @@
-"""What an output sees of a simulation, and what it has to offer in return.
+"""What an output sees of a simulation: one frame in plain arrays.
 
 An output knows no solver: it receives plain NumPy arrays, so that a frame read back from a cache is
 as good as one that comes straight from a running simulation.
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from viscoil.core.errors import RunError
-from viscoil.geometry.bricks.field import BrickField
+from viscoil.geometry.bricks.brick_field import BrickField
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +46,7 @@ class ColliderPose:
     position: Sequence[float] | Array  # (3,) m
     orientation: Sequence[float] | Array = (0.0, 0.0, 0.0, 1.0)
     scale: float = 1.0
-    field: BrickField | None = None
+    distance_field: BrickField | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Snapshot:
 
 
 def check_places(snapshot: Snapshot) -> None:
-    """Raises RunError for particles that are nowhere, which other programs show wrongly or not at all."""
+    """Raises RunError for positions that are not finite, which other programs show wrongly."""
     finite = np.isfinite(snapshot.channels.get("position", ()))
     if finite.all():
         return

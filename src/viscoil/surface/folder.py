@@ -98,7 +98,7 @@ def _figures(said: Any) -> FrameSurface | None:
 
 
 def _processes(paths: Sequence[Path], resolution: float) -> int:
-    """How many of these frames are made at once: as many as there are cores and memory for."""
+    """How many of these frames are made at once, by the number of cores and the free memory."""
     count = process_count(len(paths))
     if count == 1:
         return 1
@@ -129,5 +129,5 @@ def _make(
 
 @lru_cache(maxsize=1)
 def _opened(path: Path) -> Run:
-    """A process reads the scene once."""
+    """Read once per process."""
     return Run(path)

@@ -1,4 +1,4 @@
-"""Is a surface closed, and does it hold what it should?"""
+"""Whether a surface is closed, and the volume it encloses beside that of its particles."""
 
 from dataclasses import dataclass
 

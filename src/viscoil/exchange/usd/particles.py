@@ -14,7 +14,7 @@ _BUILT_IN = ("position", "velocity", "id", "material", "size", "color")  # those
 
 
 def add_particles(layer: Any, snapshot: Snapshot, channels: Sequence[str]) -> None:
-    """A prim for each material, also for those without particles: an empty one is not an old one."""
+    """A prim for each material, also without particles: else viewers would show an earlier frame."""
     missing = [name for name in channels if name not in snapshot.channels]
     if missing:
         known = ", ".join(sorted(snapshot.channels))

@@ -8,7 +8,7 @@ import numpy as np
 import quadrants as qd
 
 from viscoil.core.compute import Floats, Ints, Vec3s, scalars, vec3, vec4, vectors, write
-from viscoil.geometry.bricks.field import BrickField, Int32
+from viscoil.geometry.bricks.brick_field import BrickField, Int32
 
 
 @dataclasses.dataclass
@@ -30,7 +30,7 @@ class BrickArrays:
     friction: Floats  # (729 bricks); one entry if no field has any
 
 
-def pack_fields(fields: Sequence[BrickField]) -> BrickArrays:
+def pack_bricks(fields: Sequence[BrickField]) -> BrickArrays:
     """The fields in arrays of the backend; kernels know them by their place in the sequence."""
     blocks = [f.top.size for f in fields]
     tables = np.cumsum([0, *(len(f.table) for f in fields)])
@@ -74,7 +74,7 @@ def pack_fields(fields: Sequence[BrickField]) -> BrickArrays:
 
 
 def _shifted(indices: Int32, by: int) -> Int32:
-    """Indices further on; what is no index stays."""
+    """Indices raised by a number; FREE and SOLID, which are no indices, stay."""
     return np.where(indices >= 0, indices + by, indices).astype(np.int32)
 
 
@@ -101,7 +101,7 @@ def _corner(brick: qd.i32, cell: qd.types.vector(3, qd.i32)) -> qd.i32:
 
 
 @qd.func
-def distance_in_field(b: BrickArrays, f: qd.i32, p: vec3) -> vec4:
+def distance_in_bricks(b: BrickArrays, f: qd.i32, p: vec3) -> vec4:
     """Unit normal (xyz) and signed distance (w, m) of field f at p, in the frame of its mesh.
 
     Beyond the band the distance is ± band and the normal zero.
@@ -135,7 +135,7 @@ def distance_in_field(b: BrickArrays, f: qd.i32, p: vec3) -> vec4:
 
 
 @qd.func
-def velocity_in_field(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
+def velocity_in_bricks(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
     """Velocity (m/s) of the surface of field f nearest to p, in the frame of its mesh."""
     velocity = vec3(0.0)
     if b.has_velocity[f] == 1:
@@ -153,7 +153,7 @@ def velocity_in_field(b: BrickArrays, f: qd.i32, p: vec3) -> vec3:
 
 
 @qd.func
-def friction_in_field(b: BrickArrays, f: qd.i32, p: vec3, otherwise: qd.f32) -> qd.f32:
+def friction_in_bricks(b: BrickArrays, f: qd.i32, p: vec3, otherwise: qd.f32) -> qd.f32:
     """Friction coefficient of the surface of field f nearest to p, if the field knows it."""
     friction = otherwise
     if b.has_friction[f] == 1:

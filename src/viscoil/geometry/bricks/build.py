@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
+from viscoil.geometry.bricks.brick_field import FREE, SOLID, BrickField, Float, Float32, Int32
 from viscoil.geometry.bricks.caps import closing_points, extended, missing_bricks
-from viscoil.geometry.bricks.field import FREE, SOLID, BrickField, Float, Float32, Int32
 from viscoil.geometry.bricks.hidden import without_hidden
 from viscoil.geometry.bricks.layout import Layout, lay_out, tables
 from viscoil.geometry.bricks.orient import oriented
@@ -19,7 +19,7 @@ from viscoil.geometry.bricks.winding import Winding
 
 Mode = Literal["solid", "container", "shell"]
 FACE_MIDDLE = 8 + 9 * (4 + 9 * 4)  # corner in the middle of a brick's face towards +x
-SAFE = 1.01  # bricks are laid out for a little more than is computed
+SAFE = 1.01  # times the reach, for which bricks are laid out, so that rounding leaves none out
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def build(vertices: Float, faces: NDArray[np.integer], request: Request) -> Bric
         signed = np.where(within, -raster.distance, raster.distance)
         states = _fill(raster, within)
     beyond = SOLID if request.mode == "container" else FREE
-    top, table = tables(turned(states) if request.mode == "container" else states, beyond)
+    top, table = tables(inverted(states) if request.mode == "container" else states, beyond)
     side = -1.0 if request.mode == "container" else 1.0
     values = np.clip(side * request.cell * signed - request.offset, -request.band, request.band)
     owner = np.append(surface.face, np.int32(-1))
@@ -125,7 +125,7 @@ def _closed(
     winding: Winding,
     sign: Callable[[Raster], NDArray[np.bool_]],
 ) -> Surface:
-    """The surface with the points that close its holes, as triangles without size."""
+    """The surface and the points that close its holes, each a triangle whose corners coincide."""
     more = missing_bricks(raster.layout, winding)
     if len(more):
         layout = extended(raster.layout, more)
@@ -150,9 +150,9 @@ def _all_free(raster: Raster) -> Int32:
 
 
 def _fill(raster: Raster, within: NDArray[np.bool_]) -> Int32:
-    """The dense table with SOLID between bricks that turn an inner face to each other.
+    """The dense table of brick places, in which empty places inside the solid become SOLID.
 
-    Along x, the state of an empty place is that of the face of the last brick before it.
+    An empty place has the state of the last brick before it along x, at the middle of its +x face.
     """
     states = _all_free(raster)
     after = np.where(within[:, FACE_MIDDLE], SOLID, FREE).astype(np.int32)
@@ -162,7 +162,7 @@ def _fill(raster: Raster, within: NDArray[np.bool_]) -> Int32:
     return np.where(states >= 0, states, np.where(last >= 0, filled, FREE)).astype(np.int32)
 
 
-def turned(states: Int32) -> Int32:
+def inverted(states: Int32) -> Int32:
     """FREE and SOLID exchanged."""
     return np.where(states == FREE, SOLID, np.where(states == SOLID, FREE, states)).astype(np.int32)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from viscoil.core.errors import RunError
 from viscoil.core.files import write_whole
+from viscoil.geometry.bricks.brick_field import BrickField, Float
 from viscoil.geometry.bricks.build import Request, build
-from viscoil.geometry.bricks.field import BrickField, Float
 
 VERSION = b"3"  # of what `build` makes: change it with the algorithm
 MOST_BYTES = 2 * 2**30  # that the folder may hold; the oldest fields go first
@@ -46,7 +46,7 @@ def _key(vertices: Float, faces: NDArray[np.integer], request: Request) -> str:
 
 
 def _load(path: Path) -> BrickField | None:
-    """The field of a file; none if it is not there or not whole, for it can be built again."""
+    """The field in a file; None if the file is missing or damaged, since it can be built again."""
     try:
         with np.load(path, allow_pickle=False) as file:
             numbers = file["numbers"]
@@ -56,7 +56,7 @@ def _load(path: Path) -> BrickField | None:
                 beyond=int(numbers[2]),
                 **{name: file[name] for name in ARRAYS},
             )
-        os.utime(path)  # it is in use
+        os.utime(path)  # marks it as used, so that it is not among the oldest
     except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile):
         return None
     return field

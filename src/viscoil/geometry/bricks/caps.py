@@ -7,7 +7,7 @@ the edges between corners cross it; distances to these points join those to the 
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import SIDE, Float, Float32, Int32, corner_offsets
+from viscoil.geometry.bricks.brick_field import SIDE, Float, Float32, Int32, corner_offsets
 from viscoil.geometry.bricks.layout import Layout, pack, unpack
 from viscoil.geometry.bricks.winding import INSIDE, Winding
 

@@ -3,16 +3,21 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import SIDE, Float, Int32
+from viscoil.geometry.bricks.brick_field import SIDE, Float, Int32
 from viscoil.geometry.bricks.layout import Layout
 from viscoil.geometry.bricks.winding import Winding
 from viscoil.geometry.meshes.triangles import unit_normals
 
-LARGE = 4.0  # cells: longer triangles are looked at in parts
-CUTS = (2.0, 1.0, 0.4)  # cells: how small parts get that are hidden only in part
-ASIDE = 1.0  # cells from a face, where corners are looked at first
-CLOSE = 0.02  # cells from a face, where the winding number decides
+LARGE = 4.0  # cells: longer triangles are cut first, as half a brick may be hidden and half not
+CUTS = (
+    2.0,
+    1.0,
+    0.4,
+)  # cells: edges to which parts that are hidden in part are cut, one after another
+ASIDE = 1.0  # cells from a face at which corners are checked first: that costs no winding number
+CLOSE = 0.02  # cells from a face at which the winding number decides; what is thinner counts as one face
 PROBES = 4  # of a triangle: its middle and its corners
+INSET = 0.02  # of the way from a corner to the middle: on an edge the winding number is undefined
 
 
 def without_hidden(
@@ -72,7 +77,7 @@ def _suspects(parts: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArra
 
 
 def _close_to(some: Float, parts: Float) -> NDArray[np.bool_]:
-    """Which triangles are within a few cells of some: beside them others may be hidden in part."""
+    """Which of `parts` are within a few cells of `some`, and so may be hidden in part."""
     blocks = [np.floor(t.mean(axis=1) / 2.0).astype(np.int64) + 1 for t in (some, parts)]
     shape = tuple(int(n) for n in np.maximum(*(b.max(axis=0, initial=0) for b in blocks)) + 2)
     around = np.stack([*np.ndindex(3, 3, 3)]) - 1
@@ -82,10 +87,10 @@ def _close_to(some: Float, parts: Float) -> NDArray[np.bool_]:
 
 
 def _hidden_probes(parts: Float, winding: Winding) -> NDArray[np.int64]:
-    """At how many of its probes both sides of a triangle are inside; 0 of one without area."""
+    """For each triangle, at how many of its probes both sides are inside; 0 without an area."""
     normal = unit_normals(parts)
     middle = parts.mean(axis=1, keepdims=True)
-    probes = np.concatenate([middle, 0.98 * parts + 0.02 * middle], axis=1)
+    probes = np.concatenate([middle, (1.0 - INSET) * parts + INSET * middle], axis=1)
     aside = CLOSE * normal[:, None]
     sides = np.stack([probes + aside, probes - aside])
     above, below = winding.inside(sides.reshape(-1, 3)).reshape(2, -1, PROBES)
@@ -94,7 +99,7 @@ def _hidden_probes(parts: Float, winding: Winding) -> NDArray[np.int64]:
 
 
 def _parts(triangles: Float, longest: float) -> tuple[Float, NDArray[np.int64]]:
-    """Triangles, those with an edge over `longest` (cells) cut there, and whose part each is."""
+    """Triangles halved until no edge is over `longest` (cells), and the index of each one's original."""
     owner = np.arange(len(triangles))
     while True:
         edges = np.roll(triangles, -1, axis=1) - triangles
@@ -112,7 +117,7 @@ def _parts(triangles: Float, longest: float) -> tuple[Float, NDArray[np.int64]]:
 
 
 def _inside_at(points: Float, layout: Layout, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether the corner nearest to each point is inside; no where there is no brick."""
+    """Whether the corner nearest to each point is inside; False where there is no brick."""
     index = np.full(layout.shape, -1, dtype=np.int64)
     index[tuple(layout.places.T)] = np.arange(len(layout.places))
     cell = np.clip(np.rint(points).astype(np.int64), 0, 8 * np.array(layout.shape) - 1)

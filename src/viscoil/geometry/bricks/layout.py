@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
-from viscoil.geometry.bricks.field import Float, Int32
+from viscoil.geometry.bricks.brick_field import Float, Int32
 from viscoil.geometry.meshes.triangles import unit_normals
 
 MOST_PLACES = 2**27  # bricks along the three axes multiplied: their dense table is 0.5 GiB

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import Float
+from viscoil.geometry.bricks.brick_field import Float
 from viscoil.geometry.meshes.triangles import areas
 
 Faces = NDArray[np.int64]

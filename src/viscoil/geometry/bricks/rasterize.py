@@ -21,7 +21,7 @@ from viscoil.core.compute import (
     view,
     write,
 )
-from viscoil.geometry.bricks.field import CORNERS, Float, Float32, Int32
+from viscoil.geometry.bricks.brick_field import CORNERS, Float, Float32, Int32
 from viscoil.geometry.bricks.layout import Layout
 from viscoil.geometry.bricks.triangle import closest_weights
 

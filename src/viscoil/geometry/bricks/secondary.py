@@ -1,7 +1,7 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Fields that follow from the nearest primitive: velocities, friction, any vertex attribute.
 
-At each corner the point of the nearest triangle is found again, and what its vertices carry is
+At each corner the point of the nearest triangle is found again, and values of its vertices are
 interpolated there with barycentric coordinates (DYVERSO, section 4.2).
 """
 
@@ -12,7 +12,7 @@ import quadrants as qd
 from numpy.typing import NDArray
 
 from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vectors, view, write
-from viscoil.geometry.bricks.field import CORNERS, BrickField, Float, Float32
+from viscoil.geometry.bricks.brick_field import CORNERS, BrickField, Float, Float32
 from viscoil.geometry.bricks.rasterize import as_array, initialize_if_needed
 from viscoil.geometry.bricks.triangle import closest_weights
 
@@ -41,7 +41,7 @@ def _weigh(
             weights[k] = closest_weights(p, a, b, c)
 
 
-def carry(
+def with_vertex_values(
     field: BrickField, name: str, vertices: Float, faces: NDArray[np.integer], values: Float
 ) -> BrickField:
     """The field with the values of vertices (n,) or (n, 3) at its corners under `name`.
@@ -51,7 +51,7 @@ def carry(
     initialize_if_needed()
     count = len(field.places) * CORNERS
     weights, vertex = vectors(3, count), vectors(3, len(vertices))
-    middle = vertices.mean(axis=0)  # about which 32-bit floats are exact enough
+    middle = vertices.mean(axis=0)  # subtracted, so that 32-bit floats are exact enough
     write(vertex, vertices - middle)
     nearest = field.primitive.reshape(-1)
     _weigh(

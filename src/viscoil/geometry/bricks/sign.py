@@ -1,9 +1,9 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""Which corners of bricks are inside of a mesh, with as few questions as that takes.
+"""Which corners of bricks are inside of a mesh, from as few winding numbers as possible.
 
 Two neighbouring corners whose distances to the surface add up to more than the edge between them
 have no face between them. Corners joined by such edges form a patch within their brick, and away
-from holes one question decides for all of a patch.
+from holes the winding number of one corner decides for its whole patch.
 """
 
 import numpy as np
@@ -11,15 +11,16 @@ import quadrants as qd
 from numpy.typing import NDArray
 
 from viscoil.core.compute import Floats, Ints, scalars, view
-from viscoil.geometry.bricks.field import CORNERS, Float, Float32, Int32, corner_offsets
+from viscoil.geometry.bricks.brick_field import CORNERS, Float, Float32, Int32, corner_offsets
 from viscoil.geometry.bricks.rasterize import as_array
 from viscoil.geometry.bricks.winding import INSIDE, Winding
 
-# How near to a whole number a winding number is that no hole has a part in. Where several samples of
-# a patch are farther than CLEAR from INSIDE, and on one side of it, they decide for the patch too.
+# The winding number of a mesh with a hole differs from a whole number by the hole's solid angle / 4π.
+# Where that is below WHOLE, no hole is near enough to matter within a patch. Where all samples of a
+# patch are farther than CLEAR from INSIDE, on the same side of it, they decide for the patch too.
 WHOLE = 0.02
 CLEAR = 0.2
-SAMPLES = 5
+SAMPLES = 5  # corners of a patch, near open meshes only
 
 
 @qd.kernel(fastcache=True)
@@ -54,8 +55,8 @@ def inside(
 ) -> NDArray[np.bool_]:
     """(bricks, 729) Whether corners are inside; distances and the mesh are in cells.
 
-    Every corner of a brick `near_edge` of an open mesh is asked about: there the winding number
-    changes from place to place.
+    For bricks `near_edge` of an open mesh every corner's winding number is computed, because there
+    it changes from place to place.
     """
     first, index = _patches(distance)
     samples = _spread(index, len(first)) if near_edge.any() else first[:, None]
@@ -70,7 +71,7 @@ def inside(
 
 
 def _corners(places: Int32, corner: NDArray[np.int64]) -> Float:
-    """Where corners are, numbered through all bricks."""
+    """(n, 3) Places, in cells, of corners that are numbered through all bricks."""
     return np.asarray(8.0 * places[corner // CORNERS] + corner_offsets()[corner % CORNERS])
 
 

@@ -7,22 +7,22 @@ smooth away from the faces, where it is open. Overlaps, wrong topology and doubl
 import numpy as np
 from numpy.typing import NDArray
 
-from viscoil.geometry.bricks.field import Float
+from viscoil.geometry.bricks.brick_field import Float
 from viscoil.geometry.meshes.triangles import area_vectors
 
-INSIDE = 0.5  # a point of which a mesh winds around more than that is inside
+INSIDE = 0.5  # points with a larger winding number are inside
 QUERIES = 2**20  # at once, which bounds memory
 
 
 class Winding:
-    """Answers for one mesh, in whatever unit its vertices are given."""
+    """Winding numbers of one mesh; points are in the unit of its vertices."""
 
     def __init__(self, vertices: Float, faces: NDArray[np.integer]) -> None:
         self._vertices = np.ascontiguousarray(vertices, dtype=np.float64)
         doubled = np.linalg.norm(area_vectors(self._vertices[faces]), axis=1)
         self._faces = np.ascontiguousarray(faces[doubled > 0.0], dtype=np.int64)
         self.asked = 0
-        """How many points were asked for."""
+        """Number of points evaluated so far."""
 
     def __call__(self, points: Float) -> Float:
         """The winding number at points (n, 3)."""

@@ -1,6 +1,6 @@
 """Triangle meshes, and the files that they come from: OBJ, PLY, STL, OFF, GLB and glTF.
 
-Importing this loads NumPy and nothing else; the compute backend is not needed.
+Importing this loads NumPy and nothing else: no compute backend, and trimesh only when a file needs it.
 """
 
 from viscoil.geometry.meshes.mesh import TriangleMesh

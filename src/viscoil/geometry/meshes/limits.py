@@ -29,5 +29,5 @@ def check_vertices(count: int) -> None:
 
 
 def _count(count: int) -> str:
-    """A count that a damaged file made absurd is not worth a line of digits."""
+    """The count in digits, or rounded where only a damaged file has so many."""
     return str(count) if count < 10**15 else f"about {float(min(count, 10**300)):.0e}"

@@ -101,7 +101,7 @@ def _vertices(given: npt.ArrayLike) -> Floats:
     vertices = np.array(given, dtype=np.float64, order="C", copy=None)
     if vertices.ndim != 2 or vertices.shape[1] != 3:
         raise MeshError(f"has vertices of shape {vertices.shape} but must have (n, 3)")
-    # The sum is not finite if any number is not, and costs no array; if it overflowed, look closer.
+    # A sum needs no array and is not finite if any number is not; as it may overflow, check again then.
     with np.errstate(all="ignore"):
         finite = bool(np.isfinite(vertices.sum()))
     if not finite:

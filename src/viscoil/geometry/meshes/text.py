@@ -192,10 +192,10 @@ class RowReader:
             block = next(self._blocks, None)
             if block is None:
                 return False
-            self._load(*block)
+            self._start_block(*block)
         return True
 
-    def _load(self, text: bytes, line: int) -> None:
+    def _start_block(self, text: bytes, line: int) -> None:
         text = text if not self._comments else _COMMENT.sub(b"", text)
         counts, ends = token_counts(text, line)
         full = np.flatnonzero(counts)

@@ -75,7 +75,7 @@ def _differs_from_previous(
 
 
 def _is_grouped(hashes: npt.NDArray[np.uint64], new: npt.NDArray[np.bool_]) -> bool:
-    """Whether a change of the point is always a change of the hash."""
+    """Whether neighbours in the order that differ as points also differ in their hash."""
     return bool((hashes[1:] != hashes[:-1])[new[1:]].all())
 
 

@@ -35,7 +35,7 @@ def read_npz(data: bytes) -> tuple[Floats, Floats | None]:
             return position, _vectors("velocity", arrays["velocity"]) if has_velocity else None
     except ParticleFileError:
         raise
-    except Exception:  # whatever zipfile and NumPy make of damaged bytes: it is one thing to a user
+    except Exception:  # damaged bytes make zipfile and NumPy raise many types
         raise damaged("it is no sound .npz archive") from None
 
 

@@ -1,4 +1,4 @@
-"""Reads particles from a file: which format it is, what all of them must hold, and who is to blame."""
+"""Reads particles from a file: finds its format, and checks what holds for every format."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -93,7 +93,7 @@ def _appended(array: xml.Element, style: str, appended: Appended | None) -> "_Co
 
 
 class _Content:
-    """Bytes that begin somewhere, told apart by how they are read."""
+    """Bytes of an array from a place in the file on; subclasses know how they are encoded."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self.data, self.at = data, at
@@ -107,9 +107,9 @@ class _Content:
         raise NotImplementedError
 
     def unpacked(self, encoding: Encoding, length: int) -> bytes:
-        """Numbers of blocks and of bytes, then the blocks, each packed for itself.
+        """A header with the number and sizes of blocks, then the blocks, each compressed on its own.
 
-        They must add up to `length`, before anything is unpacked.
+        Their sizes must add up to `length`, which is checked before anything is unpacked.
         """
         header = np.dtype(encoding.header)
         (blocks,) = self._peek(header, 1)

@@ -41,7 +41,7 @@ class Cursor:
         return self.take(self.number("I")).decode("utf-8", "replace")
 
     def seek(self, at: int) -> None:
-        """Goes on further ahead; going back would allow a damaged file to be read for ever."""
+        """Moves ahead to a byte. Moving back is refused: a damaged file could be read for ever."""
         if not self.at <= at <= len(self.data):
             raise self.damaged(f"it points to byte {at}")
         self.at = at

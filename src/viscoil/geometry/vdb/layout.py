@@ -33,7 +33,7 @@ HAS_MASK = (MASK_OF_BACKGROUNDS, MASK_AND_ONE_VALUE, MASK_AND_TWO_VALUES)
 STORED_VALUES = (0, 0, 1, 0, 1, 2, 0)  # how many inactive values follow each code
 
 HALF_SUFFIX = "_HalfFloat"  # of the type of a grid whose values are stored in 16 bits
-NAME_SEPARATOR = "\x1e"  # between a name and the number that tells it from its equals
+NAME_SEPARATOR = "\x1e"  # between a name and the number that makes it unique
 
 
 @dataclass(frozen=True)

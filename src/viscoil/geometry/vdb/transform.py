@@ -63,7 +63,7 @@ def _unfit(cursor: Cursor, grid: str, why: str) -> VdbError:
 
 
 def transform_bytes(voxel_size: float, origin: tuple[float, float, float]) -> bytes:
-    """The map as readers expect it, with all that they would rather not compute."""
+    """The map with the inverse scales and their products, which OpenVDB stores beside it."""
     inverse = 1.0 / voxel_size
     derived = (voxel_size, voxel_size, inverse, inverse * inverse, 0.5 * inverse)
     name = WRITTEN_MAP.encode()

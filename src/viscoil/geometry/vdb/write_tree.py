@@ -54,7 +54,7 @@ class TreeWriter:
         self._channels = value_type(grid).channels
         background = np.array(grid.background, np.float32).reshape(self._channels)
         self._packer = Packer(background, zipped)
-        tiles = _telling(grid.tiles, background)
+        tiles = _unlike_background(grid.tiles, background)
         places = {size: tiles.origins[tiles.sizes == size] for size in TILE_SIZES}
         self._roots = np.unique(
             np.concatenate([_root_key(at) for at in (grid.origins, places[8], places[128])])
@@ -136,7 +136,7 @@ class TreeWriter:
         return self._grid.active[order].astype(np.bool_, copy=False).reshape(-1, LEAF.entries)
 
 
-def _telling(tiles: Tiles, background: Floats) -> Tiles:
+def _unlike_background(tiles: Tiles, background: Floats) -> Tiles:
     """Tiles that differ from where there is nothing, with values (t, channels)."""
     values = tiles.values.astype(np.float32).reshape(-1, len(background))
     active = tiles.active.astype(np.bool_)

@@ -53,7 +53,7 @@ def _header(grids: Sequence[VdbGrid]) -> bytes:
 
 
 def _tag(grids: Sequence[VdbGrid]) -> str:
-    """A name for the file's content, which OpenVDB wants to be its own."""
+    """The UUID by which OpenVDB tells files apart, made from the content, so that it is reproducible."""
     digest = hashlib.blake2b(digest_size=16)
     for grid in grids:
         digest.update(repr((grid.name, grid.background, grid.voxel_size, grid.origin)).encode())

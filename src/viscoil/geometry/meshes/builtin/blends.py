@@ -14,13 +14,13 @@ from viscoil.geometry.meshes.builtin.transforms import Float, Index, Vector, mes
 from viscoil.geometry.meshes.mesh import TriangleMesh
 
 # Signed distance (m, negative inside) at points (3, n): exact on the surface, nearly so around it.
-Field = Callable[[Float], Float]
+DistanceFunction = Callable[[Float], Float]
 
-# Around its surface no field that is used here changes faster than this (an exact distance: 1).
+# Around its surface no distance that is used here changes faster than this (an exact distance: 1).
 _STEEPEST = 1.4
 
 
-def blob(center: Vector, radii: Vector, tilt: float = 0.0) -> Field:
+def blob(center: Vector, radii: Vector, tilt: float = 0.0) -> DistanceFunction:
     """An ellipsoid turned by a tilt (degrees) about z, from x to y."""
     middle, r = np.asarray(center, np.float64), np.asarray(radii, np.float64)
     cosine, sine = np.cos(np.radians(tilt)), np.sin(np.radians(tilt))
@@ -35,7 +35,7 @@ def blob(center: Vector, radii: Vector, tilt: float = 0.0) -> Field:
     return distance
 
 
-def rod(a: Vector, b: Vector, radius_a: float, radius_b: float) -> Field:
+def rod(a: Vector, b: Vector, radius_a: float, radius_b: float) -> DistanceFunction:
     """A rod with round ends whose radius goes from one end to the other in a straight line."""
     start = np.asarray(a, np.float64)[:, None]
     way = np.asarray(b, np.float64)[:, None] - start
@@ -49,7 +49,7 @@ def rod(a: Vector, b: Vector, radius_a: float, radius_b: float) -> Field:
     return distance
 
 
-def slab(center: Vector, size: Vector, radius: float) -> Field:
+def slab(center: Vector, size: Vector, radius: float) -> DistanceFunction:
     """A box with rounded edges (m)."""
     middle = np.asarray(center, np.float64)[:, None]
     core = 0.5 * np.asarray(size, np.float64)[:, None] - radius
@@ -66,12 +66,12 @@ def _square(v: Float) -> Float:
     return np.asarray(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
 
 
-def both_sides(field: Field) -> Field:
+def both_sides(distance: DistanceFunction) -> DistanceFunction:
     """The body and its mirror image in the plane z = 0, for a body on the side of z > 0."""
-    return lambda p: field(np.stack([p[0], p[1], np.abs(p[2])]))
+    return lambda p: distance(np.stack([p[0], p[1], np.abs(p[2])]))
 
 
-def melted(parts: Sequence[tuple[Field, float]]) -> Field:
+def melted(parts: Sequence[tuple[DistanceFunction, float]]) -> DistanceFunction:
     """All parts, each joined to those before it over a length (m)."""
 
     def distance(p: Float) -> Float:
@@ -83,7 +83,7 @@ def melted(parts: Sequence[tuple[Field, float]]) -> Field:
     return distance
 
 
-def carved(body: Field, hollow: Field, blend: float) -> Field:
+def carved(body: DistanceFunction, hollow: DistanceFunction, blend: float) -> DistanceFunction:
     """The body less a hollow, its edge rounded over a length (m)."""
     return lambda p: -_soft_minimum(-body(p), hollow(p), blend)
 
@@ -93,30 +93,30 @@ def _soft_minimum(a: Float, b: Float, blend: float) -> Float:
     return np.asarray(np.minimum(a, b) - overlap * overlap / (4.0 * blend))
 
 
-def surface(field: Field, low: Vector, high: Vector, cell: float) -> TriangleMesh:
-    """The surface where the field is zero within a box, by cells of the given size (m)."""
+def surface(distance: DistanceFunction, low: Vector, high: Vector, cell: float) -> TriangleMesh:
+    """The surface where the distance is zero within a box, by cells of the given size (m)."""
     lower, upper = np.asarray(low, np.float64), np.asarray(high, np.float64)
     shape = np.ceil((upper - lower) / cell).astype(np.int64) + 1
-    values = _sampled(field, lower, shape, cell)
+    values = _sampled(distance, lower, shape, cell)
     vertices, number = _crossings(values)
-    points = _settled(field, (lower + cell * vertices).T, cell).T
+    points = _settled(distance, (lower + cell * vertices).T, cell).T
     quads = np.concatenate([_quads(values < 0.0, number, axis) for axis in range(3)])
     return mesh(points, _split(points, quads))
 
 
-def _sampled(field: Field, lower: Float, shape: Index, cell: float) -> Float:
-    """The field on a grid: exact in blocks that the surface may cross, else that of their middle."""
+def _sampled(distance: DistanceFunction, lower: Float, shape: Index, cell: float) -> Float:
+    """The distance on a grid: exact in blocks that the surface may cross, else that of their middle."""
     width = 3
     blocks = -(-shape // width)
     index = np.indices(tuple(blocks)).reshape(3, -1)
-    middles = field(lower[:, None] + cell * (width * index + 0.5 * (width - 1))).reshape(blocks)
+    middles = distance(lower[:, None] + cell * (width * index + 0.5 * (width - 1))).reshape(blocks)
     for axis in range(3):
         middles = np.repeat(middles, width, axis=axis)
     values = middles[tuple(slice(n) for n in shape)].copy()
     # From the middle of a block to a corner of the cells that touch it
     reach = 0.5 * np.sqrt(3.0) * (width + 1) * cell
     near = np.abs(values) < _STEEPEST * reach
-    values[near] = field(lower[:, None] + cell * np.argwhere(near).T)
+    values[near] = distance(lower[:, None] + cell * np.argwhere(near).T)
     return values
 
 
@@ -155,13 +155,13 @@ def _quads(inside: NDArray[np.bool_], number: Index, axis: int) -> Index:
     return np.concatenate(found)
 
 
-def _settled(field: Field, points: Float, cell: float) -> Float:
+def _settled(distance: DistanceFunction, points: Float, cell: float) -> Float:
     """The points (3, n) moved onto the surface, in each of two steps by no more than half a cell."""
     h = 1e-4 * cell
     settled = points
     for _ in range(2):
-        value = field(settled)
-        gradient = np.stack([field(settled + h * e[:, None]) - value for e in np.eye(3)]) / h
+        value = distance(settled)
+        gradient = np.stack([distance(settled + h * e[:, None]) - value for e in np.eye(3)]) / h
         step = value / np.maximum(_square(gradient), 0.25)
         settled = settled - np.clip(step, -0.5 * cell, 0.5 * cell) * gradient
     return settled

@@ -1,7 +1,7 @@
 """A sitting rabbit of our own, modelled as soft bodies that melt into each other."""
 
 from viscoil.geometry.meshes.builtin.blends import (
-    Field,
+    DistanceFunction,
     blob,
     both_sides,
     carved,
@@ -22,13 +22,13 @@ def bunny() -> TriangleMesh:
     return fitted(join(body, eyes, nose), 1.0, 1)
 
 
-def _rabbit() -> Field:
+def _rabbit() -> DistanceFunction:
     hollow = both_sides(blob((0.074, 0.9, 0.096), (0.03, 0.15, 0.036), 20.0))
     ears = carved(both_sides(blob((0.03, 0.88, 0.088), (0.045, 0.205, 0.066), 20.0)), hollow, 0.025)
     return melted([*_trunk(), *_limbs(), *_face(), (ears, 0.035)])
 
 
-def _trunk() -> list[tuple[Field, float]]:
+def _trunk() -> list[tuple[DistanceFunction, float]]:
     return [
         (blob((-0.15, 0.25, 0.0), (0.24, 0.24, 0.2)), 0.0),
         (blob((0.03, 0.31, 0.0), (0.18, 0.24, 0.155), 25.0), 0.12),
@@ -38,7 +38,7 @@ def _trunk() -> list[tuple[Field, float]]:
     ]
 
 
-def _limbs() -> list[tuple[Field, float]]:
+def _limbs() -> list[tuple[DistanceFunction, float]]:
     return [
         (both_sides(blob((-0.11, 0.175, 0.155), (0.165, 0.155, 0.085), 28.0)), 0.018),
         (both_sides(rod((-0.12, 0.04, 0.175), (0.1, 0.034, 0.2), 0.046, 0.043)), 0.02),
@@ -47,7 +47,7 @@ def _limbs() -> list[tuple[Field, float]]:
     ]
 
 
-def _face() -> list[tuple[Field, float]]:
+def _face() -> list[tuple[DistanceFunction, float]]:
     return [
         (blob((0.19, 0.61, 0.0), (0.155, 0.132, 0.122), -12.0), 0.05),
         (blob((0.3, 0.58, 0.0), (0.08, 0.07, 0.066)), 0.05),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from viscoil.geometry.meshes.builtin.blends import (
-    Field,
+    DistanceFunction,
     blob,
     both_sides,
     carved,
@@ -91,12 +91,12 @@ def _feather(degrees: float) -> TriangleMesh:
     return moved(turned(upright, (1, 0, 0), degrees), (-0.06 - bend, 0.71, 0.0))
 
 
-def _figure() -> Field:
+def _figure() -> DistanceFunction:
     mouth = slab((0.22, 0.6, 0.0), (0.16, 0.1, 0.23), 0.03)
     return melted([(carved(melted(_head()), mouth, 0.015), 0.0), *_trunk()])
 
 
-def _head() -> list[tuple[Field, float]]:
+def _head() -> list[tuple[DistanceFunction, float]]:
     return [
         (slab((0.0, 0.73, 0.0), (0.32, 0.42, 0.36), 0.09), 0.0),
         (both_sides(rod((0.16, 0.845, 0.0), (0.15, 0.865, 0.13), 0.03, 0.024)), 0.025),
@@ -108,7 +108,7 @@ def _head() -> list[tuple[Field, float]]:
     ]
 
 
-def _trunk() -> list[tuple[Field, float]]:
+def _trunk() -> list[tuple[DistanceFunction, float]]:
     return [
         (slab((-0.02, 0.4, 0.0), (0.27, 0.3, 0.36), 0.1), 0.03),
         (both_sides(rod((-0.02, 0.49, 0.18), (0.0, 0.38, 0.215), 0.055, 0.045)), 0.02),

@@ -56,7 +56,7 @@ def rotation(axis: Vector, angle: float) -> Float:
 def rotated(part: TriangleMesh, matrix: Float) -> TriangleMesh:
     """The part turned by a rotation matrix.
 
-    Without the BLAS, whose threads would take longer to start than so few numbers need.
+    Not by the BLAS: starting its threads takes longer than so few numbers.
     """
     columns = (part.vertices[:, k : k + 1] * matrix[:, k] for k in range(3))
     return mesh(sum(columns, start=np.zeros(3)), part.faces)

@@ -47,7 +47,7 @@ def read_body(
         table = _box(section, outline, scale, hollow)
     else:
         table = _mesh(section, path, geometry, scale)
-        # walls of particles hold from both sides
+        # boundary particles act on both sides of a surface
         table["mode"] = _mode(hollow, setting.walls_by_particles and not outline.is_closed)
     table["contact"] = "sticky" if sticky else "slip"
     table["visible"] = not wall

@@ -27,7 +27,7 @@ ELASTICITIES = {
 VORTICITIES = {0: "", 1: "Bender et al. 2017", 2: "Vorticity confinement"}
 DRAGS = {0: "", 1: "Macklin et al. 2014", 2: "Gissler et al. 2017"}
 KINEMATIC = (STANDARD, WEILER, TAKAHASHI)  # their coefficient is in m²/s
-RUBBING = (PEER15, PEER16, TAKAHASHI)  # they always rub on walls
+RUBBING = (PEER15, PEER16, TAKAHASHI)  # these always have friction at walls
 
 COLORS = ((0.25, 0.5, 0.85), (0.85, 0.45, 0.2), (0.35, 0.7, 0.35), (0.7, 0.35, 0.65))
 
@@ -136,7 +136,7 @@ def _read_tension(
     table["surface_tension"] = tension = float(f"{found:.4g}")
     part.lost("surfaceTension", f"is no tension in {name}; {tension:g} N/m is an estimate of it")
     if name == JESKE and wall > 0.0:
-        # more than twice the tension wets no better
+        # from twice the surface tension on, walls are wetted completely
         adhesion = min(coefficients.adhesion_of_pairs(wall), 2.0 * tension)
         table["adhesion"] = float(f"{adhesion:.4g}")
     part.leave(("surfaceTensionViscosityBoundary", "surfaceTensionXSPH"), "has no counterpart")

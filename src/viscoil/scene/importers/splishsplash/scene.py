@@ -73,7 +73,7 @@ def import_scene(path: Path, geometry: Geometry) -> Imported:
 def _rounded(value: Any) -> Any:
     """Numbers with as many digits as single precision has, which is what the JSON often held."""
     if isinstance(value, float):
-        return float(f"{value:.7g}") + 0.0  # which is no negative nothing
+        return float(f"{value:.7g}") + 0.0  # + 0.0 turns -0.0 into 0.0
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return [_rounded(item) for item in value] if isinstance(value, list) else value

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viscoil.core.errors import SceneError
-from viscoil.geometry.bricks.build import Mode, turned
-from viscoil.geometry.bricks.field import FREE, SIDE, SOLID, BrickField, Float32, Int32
+from viscoil.geometry.bricks.brick_field import FREE, SIDE, SOLID, BrickField, Float32, Int32
+from viscoil.geometry.bricks.build import Mode, inverted
 from viscoil.geometry.bricks.layout import MOST_PLACES, tables
 from viscoil.geometry.vdb import Tiles, VdbGrid
 
@@ -95,7 +95,7 @@ def _distances(grid: VdbGrid, file: str, mode: Mode, offset: float) -> BrickFiel
     if mode == "shell":
         states = np.where(states == SOLID, FREE, states).astype(np.int32)
     beyond = SOLID if mode == "container" else FREE
-    top, table = tables(turned(states) if mode == "container" else states, beyond)
+    top, table = tables(inverted(states) if mode == "container" else states, beyond)
     return BrickField(
         cell=grid.voxel_size,
         origin=np.array(grid.origin) + 8 * grid.voxel_size * first,

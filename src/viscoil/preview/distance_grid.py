@@ -34,7 +34,7 @@ BLOCKS_PER_PASS = 4096  # bounds the scratch memory to about 50 MB
 
 
 @dataclasses.dataclass
-class Field:
+class DistanceGrid:
     """A surface on the device, as kernels see it."""
 
     slot: qd.types.NDArray[qd.i32, 3]  # number of the block at a place; -k: k places to the nearest
@@ -42,6 +42,17 @@ class Field:
     distance: qd.types.NDArray[qd.f32, 1]  # m, 9 x 9 x 9 nodes per block; negative inside
     paint: qd.types.NDArray[vec4, 4]  # rgb and transmission per node; one entry if all alike
     frame: qd.types.NDArray[vec3, 1]  # origin; block, cell and particle spacing; lower; upper (m)
+
+
+@dataclasses.dataclass
+class BlockParticles:
+    """Particles on the device, sorted by the block in whose place they are."""
+
+    place: qd.types.NDArray[ivec3, 1]  # of each block with distances, among all places
+    start: qd.types.NDArray[qd.i32, 1]  # of each place's particles in the arrays below, and the end
+    position: qd.types.NDArray[vec3, 1]  # m
+    size: qd.types.NDArray[qd.f32, 1]  # in spacings; one entry if all alike
+    paint: qd.types.NDArray[vec4, 1]  # rgb and transmission; one entry if all alike
 
 
 @qd.func
@@ -94,46 +105,43 @@ def sum_blocks(
     painted: qd.i32,
     sized: qd.i32,
     support: qd.f32,
-    frame: qd.types.NDArray[vec3, 1],
-    slot: qd.types.NDArray[qd.i32, 3],
-    place: qd.types.NDArray[ivec3, 1],
-    start: qd.types.NDArray[qd.i32, 1],
-    position: qd.types.NDArray[vec3, 1],
-    size: qd.types.NDArray[qd.f32, 1],
-    paint: qd.types.NDArray[vec4, 1],
+    particles: BlockParticles,
+    grid: DistanceGrid,
     total: qd.types.NDArray[vec4, 1],
-    colors: qd.types.NDArray[vec4, 4],
 ):
-    """Sums weights and weighted offsets of all particles that reach each block's nodes."""
+    """Sums over all particles that reach each block's nodes.
+
+    Weights and weighted offsets go into `total`, weighted colours into the grid's paint.
+    """
     for b in range(count):
         for node in range(729):
             total[b * 729 + node] = qd.Vector([0.0, 0.0, 0.0, 0.0])
             if painted == 1:
-                colors[first + b, node // 81, node // 9 % 9, node % 9] = qd.Vector(
+                grid.paint[first + b, node // 81, node // 9 % 9, node % 9] = qd.Vector(
                     [0.0, 0.0, 0.0, 0.0]
                 )
-        here = place[first + b]
-        width = frame[1].x
-        corner = frame[0] + width * qd.cast(here, qd.f32)
+        here = particles.place[first + b]
+        width = grid.frame[1].x
+        corner = grid.frame[0] + width * qd.cast(here, qd.f32)
         for di, dj, dk in qd.ndrange((-1, 2), (-1, 2), (-1, 2)):
             at = here + qd.Vector([di, dj, dk])
             if (
                 at.min() >= 0
-                and at.x < slot.shape[0]
-                and at.y < slot.shape[1]
-                and at.z < slot.shape[2]
+                and at.x < grid.slot.shape[0]
+                and at.y < grid.slot.shape[1]
+                and at.z < grid.slot.shape[2]
             ):
-                flat = (at.x * slot.shape[1] + at.y) * slot.shape[2] + at.z
-                for p in range(start[flat], start[flat + 1]):
+                flat = (at.x * grid.slot.shape[1] + at.y) * grid.slot.shape[2] + at.z
+                for p in range(particles.start[flat], particles.start[flat + 1]):
                     color = qd.Vector([0.0, 0.0, 0.0, 0.0])
                     if painted == 1:
-                        color = paint[p]
+                        color = particles.paint[p]
                     reach = support
                     if sized == 1:
-                        reach *= size[p]
+                        reach *= particles.size[p]
                     add_particle(
-                        position[p], color, corner, frame[1].y, reach, b, first + b, painted,
-                        total, colors,
+                        particles.position[p], color, corner, grid.frame[1].y, reach,
+                        b, first + b, painted, total, grid.paint,
                     )  # fmt: skip
 
 
@@ -145,8 +153,7 @@ def finish_blocks(
     support: qd.f32,
     radius: qd.f32,
     total: qd.types.NDArray[vec4, 1],
-    distance: qd.types.NDArray[qd.f32, 1],
-    colors: qd.types.NDArray[vec4, 4],
+    grid: DistanceGrid,
 ):
     """Turns the sums into distances (m) and mean colours."""
     for b, i, j, k in qd.ndrange(count, 9, 9, 9):
@@ -155,10 +162,10 @@ def finish_blocks(
         d = support - radius
         if s.w > 1e-6:
             d = support * qd.Vector([s.x, s.y, s.z]).norm() / s.w - radius
-        distance[(first + b) * 729 + node] = d
+        grid.distance[(first + b) * 729 + node] = d
         if painted == 1:
-            c = colors[first + b, i, j, k]
-            colors[first + b, i, j, k] = c / qd.max(s.w, 1e-6)
+            c = grid.paint[first + b, i, j, k]
+            grid.paint[first + b, i, j, k] = c / qd.max(s.w, 1e-6)
 
 
 def device_array(array: Array, dtype: Any) -> Any:
@@ -169,7 +176,9 @@ def device_array(array: Array, dtype: Any) -> Any:
     return out
 
 
-def build_field(position: Array, paint: Array, spacing: float, size: Array | None = None) -> Field:
+def build_distance_grid(
+    position: Array, paint: Array, spacing: float, size: Array | None = None
+) -> DistanceGrid:
     """The surface of particles at `position` (n, 3), n > 0, with rgb and transmission (n, 4).
 
     Where all particles are painted alike, `paint` may have a single row. Particles may have spacings
@@ -183,7 +192,7 @@ def build_field(position: Array, paint: Array, spacing: float, size: Array | Non
     share = _filled(blocks, size).reshape(shape) * (spacing / width) ** 3
     count, painted = len(blocks.place), len(paint) > 1
     painted_shape = (count, NODES, NODES, NODES) if painted else (1, 1, 1, 1)
-    field = Field(
+    grid = DistanceGrid(
         slot=device_array(blocks.slot, qd.i32),
         occupancy=device_array(np.minimum(share, 1.0).astype(np.float32), qd.f32),
         distance=qd.ndarray(qd.f32, shape=(count * NODES**3,)),
@@ -191,9 +200,9 @@ def build_field(position: Array, paint: Array, spacing: float, size: Array | Non
         frame=device_array(frame, vec3),
     )
     if not painted:
-        field.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
-    _fill(field, blocks, position, paint, spacing, size)
-    return field
+        grid.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
+    _fill(grid, blocks, position, paint, spacing, size)
+    return grid
 
 
 def _filled(blocks: Blocks, size: Array | None) -> Array:
@@ -205,7 +214,7 @@ def _filled(blocks: Blocks, size: Array | None) -> Array:
 
 
 def _fill(
-    field: Field,
+    grid: DistanceGrid,
     blocks: Blocks,
     position: Array,
     paint: Array,
@@ -217,26 +226,27 @@ def _fill(
     # Cells coarsened to save memory need a support that still spans them.
     support = max(SUPPORT * spacing, 2.0 * blocks.cell)
     radius = RADIUS / SUPPORT * support
-    place = device_array(blocks.place, ivec3)
-    start = device_array(blocks.start, qd.i32)
-    points = device_array(position[blocks.order].astype(np.float32), vec3)
     sized = size is not None
-    sizes = device_array((np.ones(1) if size is None else size[blocks.order]).astype("f4"), qd.f32)
-    paints = device_array((paint[blocks.order] if painted else paint).astype(np.float32), vec4)
+    sizes = np.ones(1) if size is None else size[blocks.order]
+    paints = paint[blocks.order] if painted else paint
+    particles = BlockParticles(
+        place=device_array(blocks.place, ivec3),
+        start=device_array(blocks.start, qd.i32),
+        position=device_array(position[blocks.order].astype(np.float32), vec3),
+        size=device_array(sizes.astype(np.float32), qd.f32),
+        paint=device_array(paints.astype(np.float32), vec4),
+    )
     total = qd.ndarray(vec4, shape=(min(count, BLOCKS_PER_PASS) * NODES**3,))
     for first in range(0, count, BLOCKS_PER_PASS):
         n = min(BLOCKS_PER_PASS, count - first)
-        sum_blocks(
-            first, n, painted, sized, support, field.frame, field.slot, place, start, points,
-            sizes, paints, total, field.paint,
-        )  # fmt: skip
-        finish_blocks(first, n, painted, support, radius, total, field.distance, field.paint)
+        sum_blocks(first, n, painted, sized, support, particles, grid, total)
+        finish_blocks(first, n, painted, support, radius, total, grid)
 
 
-def empty_field() -> Field:
+def empty_distance_grid() -> DistanceGrid:
     """A surface of nothing: its bounds are empty, so that no ray enters it."""
     frame = np.array([[0, 0, 0], [1, 1, 1], [1, 1, 1], [-1, -1, -1]], dtype=np.float32)
-    return Field(
+    return DistanceGrid(
         slot=device_array(np.full((1, 1, 1), -1, dtype=np.int32), qd.i32),
         occupancy=device_array(np.zeros((1, 1, 1), dtype=np.float32), qd.f32),
         distance=device_array(np.ones(NODES**3, dtype=np.float32), qd.f32),
@@ -246,7 +256,7 @@ def empty_field() -> Field:
 
 
 @qd.func
-def block_distance(f: Field, b: qd.i32, local: vec3) -> qd.f32:
+def block_distance(f: DistanceGrid, b: qd.i32, local: vec3) -> qd.f32:
     """Distance (m) in block `b` at `local` in cells, each in 0..8, linear between the nodes."""
     c = qd.min(qd.max(qd.cast(local, qd.i32), 0), 7)
     w = local - qd.cast(c, qd.f32)
@@ -261,7 +271,7 @@ def block_distance(f: Field, b: qd.i32, local: vec3) -> qd.f32:
 
 
 @qd.func
-def block_at(f: Field, place: vec3) -> qd.i32:
+def block_at(f: DistanceGrid, place: vec3) -> qd.i32:
     """What `slot` holds at a place in block units; -1 outside of it."""
     c = qd.cast(qd.floor(place), qd.i32)
     b = -1
@@ -272,7 +282,7 @@ def block_at(f: Field, place: vec3) -> qd.i32:
 
 
 @qd.func
-def distance_at(f: Field, x: vec3) -> qd.f32:
+def distance_at(f: DistanceGrid, x: vec3) -> qd.f32:
     """Distance (m) to the surface at a point; one spacing where no block is near."""
     place = (x - f.frame[0]) / f.frame[1].x
     b = block_at(f, place)
@@ -283,7 +293,7 @@ def distance_at(f: Field, x: vec3) -> qd.f32:
 
 
 @qd.func
-def normal_at(f: Field, x: vec3) -> vec3:
+def normal_at(f: DistanceGrid, x: vec3) -> vec3:
     """Outward unit normal from differences over a cell to either side, which also smooths it."""
     g = qd.Vector([0.0, 0.0, 0.0])
     for axis in range(3):
@@ -300,7 +310,7 @@ def normal_at(f: Field, x: vec3) -> vec3:
 
 
 @qd.func
-def paint_at(f: Field, x: vec3) -> vec4:
+def paint_at(f: DistanceGrid, x: vec3) -> vec4:
     """Colour and transmission at a point on the surface, linear between the nodes."""
     color = f.paint[0, 0, 0, 0]
     if f.paint.shape[1] > 1:
@@ -319,7 +329,7 @@ def paint_at(f: Field, x: vec3) -> vec4:
 
 
 @qd.func
-def occupancy_at(f: Field, x: vec3) -> qd.f32:
+def occupancy_at(f: DistanceGrid, x: vec3) -> qd.f32:
     """Share of space around a point that fluid fills, smooth over a block's width."""
     q = (x - f.frame[0]) / f.frame[1].x - 0.5
     base = qd.floor(q)
