@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes import ENVIRONMENT
+from fakes import ENVIRONMENT, RIGS
 from killing import contents, finish, is_readable, kill_at
 
 
@@ -17,7 +17,7 @@ def test_a_run_may_end_at_any_event(tmp_path: Path) -> None:
 
     The counts make sure that there were such moments; they may change with what is written.
     """
-    program = Path(__file__).parent / "crashes.py"
+    program = RIGS / "crashes.py"
     done = subprocess.run(
         [sys.executable, str(program), str(tmp_path)],
         capture_output=True, text=True, env=ENVIRONMENT, timeout=300,

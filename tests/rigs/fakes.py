@@ -17,6 +17,7 @@ from viscoil.scene import Scene
 from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 STEPS_PER_FRAME = 3
+RIGS = Path(__file__).parent
 # For commands in other folders: a relative path to the source would not lead there.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(viscoil.__file__).parents[1])}
 

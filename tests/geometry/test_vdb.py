@@ -1,8 +1,6 @@
 """OpenVDB files: against OpenVDB itself, against samples that it wrote, and there and back."""
 
-import json
 import re
-import shutil
 import struct
 import subprocess
 import sys
@@ -18,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from openvdb_rigs import identity, peer, peer_grids
 from vdb_rigs import SAMPLES, assert_same, empty_grid, near, rich_grid, sample_file, unpack_sample
 
 from viscoil.core.errors import VdbError
@@ -26,25 +25,7 @@ from viscoil.geometry.vdb.cursor import Cursor
 from viscoil.geometry.vdb.metadata import text_bytes
 from viscoil.geometry.vdb.transform import read_transform
 
-PEER = Path(__file__).parent / "vdb_peer.py"
-SYSTEM_PYTHON = "/usr/bin/python3"
 FILE_FACTS = ("file_bbox_min", "file_bbox_max", "file_voxel_count", "file_compression")
-
-
-def peer(*arguments: str | Path) -> None:
-    command = [SYSTEM_PYTHON, str(PEER), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def openvdb() -> None:
-    """The system's Python has OpenVDB's own module, which `make test` installs where it may."""
-    code = "try: import openvdb\nexcept ImportError: import pyopenvdb"
-    command = [SYSTEM_PYTHON, "-c", code]
-    there = shutil.which(SYSTEM_PYTHON) is not None
-    if not there or subprocess.run(command, capture_output=True, timeout=60).returncode:
-        pytest.skip("OpenVDB's own Python module is not installed (python3-openvdb)")
 
 
 @pytest.fixture
@@ -53,49 +34,6 @@ def sample(tmp_path: Path) -> Callable[[str], Path]:
 
 
 # Files of ours, read by OpenVDB ---------------------------------------------------------------
-
-
-def peer_grid(arrays: Any, i: int) -> tuple[VdbGrid, dict[str, Any]]:
-    """What OpenVDB found, put together voxel by voxel."""
-    facts = json.loads(str(arrays[f"{i} facts"]))
-    values, active, leaf, low, high = (
-        arrays[f"{i} {name}"] for name in ("values", "active", "leaf", "low", "high")
-    )
-    channels = (3,) if facts["type"] == "vec3s" else ()
-    leaf = leaf.astype(bool)
-    origins, inverse = np.unique(low[leaf] // 8 * 8, axis=0, return_inverse=True)
-    where = (inverse.reshape(-1), *(low[leaf] % 8).T)
-    leaf_values = np.full((len(origins), 8, 8, 8, *channels), np.inf, np.float32)
-    leaf_active = np.zeros((len(origins), 8, 8, 8), bool)
-    leaf_values[where], leaf_active[where] = values[leaf], active[leaf]
-    background = facts["background"]
-    return VdbGrid(
-        name=facts["name"],
-        origins=origins.astype(np.int32),
-        values=leaf_values,
-        active=leaf_active,
-        background=tuple(background) if channels else background,
-        voxel_size=facts["voxel_size"][0],
-        origin=tuple(facts["origin"]),
-        grid_class=facts["class"],
-        tiles=Tiles(
-            low[~leaf].astype(np.int32),
-            (high - low + 1)[~leaf][:, 0].astype(np.int32),
-            values[~leaf].reshape(-1, *channels),
-            active[~leaf].astype(bool),
-        ),
-    ), facts
-
-
-def identity(grid: VdbGrid) -> str:
-    return f"{grid.name} {grid.background}"
-
-
-def peer_grids(path: Path) -> list[tuple[VdbGrid, dict[str, Any]]]:
-    """All that OpenVDB found in a file, which it sorts in a way of its own."""
-    with np.load(path) as found:
-        grids = [peer_grid(found, i) for i in range(found["count"])]
-    return sorted(grids, key=lambda pair: identity(pair[0]))
 
 
 def plain(value: Any) -> Any:
@@ -408,7 +346,7 @@ def test_a_large_file_is_read_and_written_fast(tmp_path: Path) -> None:
 
 
 def test_the_page_runs(tmp_path: Path) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "vdb.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "vdb.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)

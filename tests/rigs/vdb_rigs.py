@@ -8,7 +8,7 @@ import numpy as np
 
 from viscoil.geometry.vdb import Tiles, VdbGrid
 
-SAMPLES = Path(__file__).parent / "data" / "vdb"
+SAMPLES = Path(__file__).parents[1] / "data" / "vdb"
 
 
 def unpack_sample(name: str) -> bytes:

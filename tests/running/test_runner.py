@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import ENVIRONMENT, FakeSimulation, make
+from fakes import ENVIRONMENT, RIGS, FakeSimulation, make
 from run_rigs import TEXT, checkpoints, positions, stat_steps, state
 
 from viscoil.core.errors import DivergedError, ResumeError, RunError, Stopped
@@ -287,7 +287,7 @@ class TestCommand:
 
     def start(self, folder: Path, *arguments: str, **plan: Any) -> "subprocess.Popen[str]":
         (folder / "drop.toml").write_text(TEXT)
-        fake = str(Path(__file__).parent / "fakes.py")
+        fake = str(RIGS / "fakes.py")
         command = [sys.executable, fake, json.dumps(plan), "run", "drop.toml", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(

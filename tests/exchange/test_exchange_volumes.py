@@ -9,7 +9,7 @@ import pytest
 from exchange_rigs import SPACING, channels, frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_vdb import identity, openvdb, peer, peer_grids  # noqa: F401
+from openvdb_rigs import identity, peer, peer_grids
 from vdb_rigs import assert_same
 
 from viscoil.core.errors import RunError
@@ -209,7 +209,7 @@ def test_disorder_leaves_no_holes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 200])
-def test_openvdb_reads_them(tmp_path: Path, openvdb: None, count: int) -> None:  # noqa: F811
+def test_openvdb_reads_them(tmp_path: Path, openvdb: None, count: int) -> None:
     VdbFormat().write(tmp_path / "a.vdb", frame(channels(count)), ["velocity", "temperature"])
     ours = sorted(read_vdb(tmp_path / "a.vdb"), key=identity)
     assert {grid.name for grid in ours} == {"density", "surface", "velocity", "temperature"}
@@ -221,7 +221,7 @@ def test_openvdb_reads_them(tmp_path: Path, openvdb: None, count: int) -> None: 
         assert facts["voxels"] > 0
 
 
-def test_openvdb_reads_empty_ones(tmp_path: Path, openvdb: None) -> None:  # noqa: F811
+def test_openvdb_reads_empty_ones(tmp_path: Path, openvdb: None) -> None:
     VdbFormat().write(tmp_path / "a.vdb", frame(channels(0)), ["velocity"])
     peer("dump", tmp_path)
     with np.load(tmp_path / "a.npz") as found:

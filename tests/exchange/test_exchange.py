@@ -9,9 +9,9 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from disks import fill_disk
 from exchange_rigs import LOOKS, SCENE, channels, frame, write_run
 from fakes import FakeSimulation, make
-from test_outputs_files import fill_disk
 
 from viscoil.cli import main
 from viscoil.core.errors import MissingExtraError, RunError, Stopped

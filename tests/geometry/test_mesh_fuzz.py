@@ -5,6 +5,7 @@ after its imports. Running out of it would be told as a MeshError, so that messa
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 import mesh_bombs
 import mesh_files
 import pytest
+from fakes import ENVIRONMENT, RIGS
 
 from viscoil.core.errors import MeshError
 from viscoil.geometry.meshes import read_mesh
@@ -72,7 +74,8 @@ def peak_mebibytes() -> float:
 
 def in_own_process(what: str) -> dict:
     command = [sys.executable, __file__, what]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    env = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([ENVIRONMENT["PYTHONPATH"], str(RIGS)])}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     figures = json.loads(done.stdout)
     print(what, figures)

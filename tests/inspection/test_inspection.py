@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from fakes import make
+from film_rigs import COLORS, decode, draw
 from run_rigs import TEXT
-from test_outputs_video import COLORS, decode, draw
 
 from viscoil.cli import main
 from viscoil.inspection.curves import QUANTITIES, chosen, read_curves

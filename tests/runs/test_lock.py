@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import ENVIRONMENT, make
+from fakes import ENVIRONMENT, RIGS, make
 from run_rigs import TEXT, positions, simulate, stat_steps, state
 
 from viscoil.core.errors import RunError
@@ -25,7 +25,7 @@ from viscoil.scene import Scene
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     """And a process that was killed holds nothing back."""
     (tmp_path / "drop.toml").write_text(TEXT)
-    fake = str(Path(__file__).parent / "fakes.py")
+    fake = str(RIGS / "fakes.py")
     command = [sys.executable, fake, json.dumps({"seconds": 0.3}), "run", "drop.toml"]
     pipe = subprocess.PIPE
     first = subprocess.Popen(

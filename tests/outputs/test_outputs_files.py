@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from disks import fill_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -36,13 +37,6 @@ def snapshot(frame: int = 7, count: int = 5) -> Snapshot:
     }
     look = MaterialLook("honey", (0.9, 0.6, 0.1))
     return Snapshot(frame, 0.25, channels, [look], [], 0.01)
-
-
-def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
 
 
 # Whole files

@@ -5,19 +5,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-import quadrants as qd
+from density_rigs import displacements, measure
 from numpy.typing import NDArray
 from rigs import FLOOR, SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.constraints.density import WALL_TABLE, wall_table
-from viscoil.core.compute import Floats, view, write
 from viscoil.neighbors.lattice import lattice_sums, smoothing_value
-from viscoil.neighbors.scale import Scale, make_scale
+from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.solvers.dcpbd.density_kernels import apply_pressure_change
-from viscoil.solvers.dcpbd.projections import StepContext, _lattice_stiffness
-from viscoil.solvers.dcpbd.workspace import Fluid, Unknowns
-from viscoil.walls.walls import Contacts, Walls
+from viscoil.solvers.dcpbd.projections import _lattice_stiffness
 
 Float = NDArray[np.float64]
 JACOBI_LENGTH = 0.35
@@ -26,44 +22,6 @@ KINDS = list(Smoothing)
 CONSISTENT = [Smoothing.CUBIC_SPLINE, Smoothing.WENDLAND_C2]
 
 pytestmark = pytest.mark.usefixtures("compute")
-
-
-def measure(rig: Rig, c: StepContext) -> tuple[Float, Float]:
-    """C and S of all particles where they are: a projection that stops before its first iteration."""
-    c.unknowns.compression.fill(np.nan)
-    c.unknowns.stiffness.fill(np.nan)
-    write(c.unknowns.trial, view(c.fluid.position, c.n))
-    rig.solver._project_positions(c, conform=False)
-    return numbers(c.unknowns.compression, c.n), numbers(c.unknowns.stiffness, c.n)
-
-
-@qd.kernel
-def _apply_pressure_change(
-    n: qd.i32,
-    kind: qd.template(),
-    scale: Scale,
-    fluid: Fluid,
-    walls: Walls,
-    contacts: Contacts,
-    wall_table: Floats,
-    unknowns: Unknowns,
-):
-    apply_pressure_change(
-        n, kind, False, False, False, scale, fluid, walls, contacts, wall_table, unknowns
-    )
-
-
-def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
-    """How far these pressures move the particles from where they are."""
-    write(c.unknowns.trial, view(c.fluid.position, c.n))
-    write(c.unknowns.pressure_change, pressure)
-    c.unknowns.change.fill(np.nan)
-    projection = rig.solver._project_positions
-    _apply_pressure_change(
-        c.n, projection.kind, c.scale, c.fluid, c.boundary.walls, c.boundary.contacts,
-        projection._wall_table, c.unknowns,
-    )  # fmt: skip
-    return numbers(c.unknowns.change, c.n)
 
 
 def body(points: Float, kind: Smoothing, floor: bool = False, support: float = 2.0) -> Rig:

@@ -8,7 +8,7 @@ import pytest
 from fakes import make
 from picture_rigs import two_balls, written
 from printed import printed_commands
-from test_inspection import TEXT
+from run_rigs import TEXT
 
 import viscoil
 from viscoil.cli import main

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from density_rigs import displacements, measure
 from numpy.typing import NDArray
 from preview_rigs import D, sample_surface
 from rigs import SPACING, Rig, jitter, lattice, numbers, tensors
-from test_density import displacements, measure
 
 from viscoil import Scene, Simulation
 from viscoil.core.compute import write

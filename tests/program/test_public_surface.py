@@ -12,7 +12,7 @@ import pytest
 import viscoil
 
 PACKAGE = Path(viscoil.__file__).parent
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MODULES = sorted(
     ".".join(("viscoil", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
         ".__init__"

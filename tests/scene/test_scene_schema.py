@@ -201,7 +201,7 @@ def test_import_is_light() -> None:
 
 
 def test_reference_page_is_up_to_date() -> None:
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     script = root / "scripts" / "scene_reference.py"
     subprocess.run([sys.executable, str(script), "--check"], check=True)
 
