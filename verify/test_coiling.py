@@ -81,7 +81,9 @@ def test_a_stiff_rope_coils_with_one_frequency() -> None:
 def test_more_compliance_ends_the_coiling(compliance: float) -> None:
     scene = coiling(compliance, duration=5.0)
     _, points = contact_azimuths(scene, f"figure-5-compliance-{compliance}")
-    radius = _swing(points) / scene.emitters[0].radius
+    nozzle = scene.emitters[0]
+    assert nozzle.shape == "disc"
+    radius = _swing(points) / nozzle.radius
     report(f"coiling: swing of the contact at α = {compliance}", radius, "rope radii")
     if compliance >= 1.0:
         assert radius < 1.0

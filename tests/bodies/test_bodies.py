@@ -77,7 +77,7 @@ def test_a_tumbling_box_keeps_its_spin_and_energy() -> None:
     spin, energy = state.spin.copy(), 0.5 * state.spin @ state.angular_velocity
     run(b, 2.0, (0.0, 0.0, 0.0))
     assert abs(state.angular_velocity[1]) < 9.0 or state.orientation[1] ** 2 < 1.0  # it tumbled
-    np.testing.assert_allclose(state.spin, spin, atol=1e-12 * np.linalg.norm(spin))
+    np.testing.assert_allclose(state.spin, spin, atol=1e-12 * float(np.linalg.norm(spin)))
     assert 0.5 * state.spin @ state.angular_velocity == pytest.approx(energy, rel=1e-3)
 
 
@@ -108,11 +108,11 @@ def test_a_stack_of_boxes_stands() -> None:
 
 def test_a_box_slides_as_friction_says() -> None:
     """It stops after v²/(2 μ g), up to half the way of a step."""
-    rough = {"contact": "friction", "friction": 0.3}
+    rough: dict[str, Any] = {"contact": "friction", "friction": 0.3}
     box = BoxCollider(
         center=(0, 0.05, 0), size=(0.2, 0.1, 0.2), velocity=(1, 0, 0), **BODY, **rough
     )
-    b = bodies(PlaneCollider(**rough), box)  # type: ignore[arg-type]
+    b = bodies(PlaneCollider(**rough), box)
     run(b, 0.6)
     assert b.states[1].position[0] == pytest.approx(1 / (2 * 0.3 * 9.81), abs=1.0 * DT)
     assert np.linalg.norm(b.states[1].velocity) < 1e-9

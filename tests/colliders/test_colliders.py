@@ -103,6 +103,8 @@ def half_extent(spec: Collider) -> Float:
         case "capsule":
             half = 0.5 * float(np.linalg.norm(np.subtract(spec.end, spec.start)))
             return np.array([spec.radius, half, spec.radius])
+        case other:
+            raise ValueError(f"no extent of a {other}")
 
 
 @each_kind

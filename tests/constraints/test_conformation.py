@@ -194,7 +194,14 @@ def test_rotation_of_lines() -> None:
 
 def test_rotation_of_special_matrices() -> None:
     """Half turns, mirrors, a point: always a rotation, and the best one."""
-    diagonals = [[1, 1, 1], [-1, -1, 1], [-1, 1, 1], [-1, -1, -1], [0, 0, 0], [-1, -1, 1e-3]]
+    diagonals: list[list[float]] = [
+        [1, 1, 1],
+        [-1, -1, 1],
+        [-1, 1, 1],
+        [-1, -1, -1],
+        [0, 0, 0],
+        [-1, -1, 1e-3],
+    ]
     diagonals += [[10, 10, 2e-4], [1e-3, 1, 1], [1, 0, 0], [0, 0, -1], [1e-20, 0, 1e-20]]
     f = single([np.diag(d) for d in diagonals])
     r = rotate(f)

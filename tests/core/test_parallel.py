@@ -7,18 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from frame_work import squared
 
 from viscoil.core import parallel
 from viscoil.core.errors import RunError
 from viscoil.core.parallel import each_frame
-
-
-def squared(frame: int) -> int:
-    if frame == 13:
-        raise RunError("thirteen")
-    if frame == 99:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return frame * frame
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -23,7 +23,7 @@ direction = st.tuples(coordinate, coordinate, coordinate).filter(
 )
 
 
-def spec(**changes: Any) -> EmitterSpec:
+def spec(**changes: Any) -> Any:
     table: dict[str, Any] = {
         "material": "honey",
         "shape": "disc",

@@ -5,6 +5,7 @@ import pytest
 
 from viscoil import Scene, Simulation
 from viscoil.emitters.mesh_emitters import MeshEmitter, clear_of
+from viscoil.emitters.nozzles import Emission
 from viscoil.scene import MeshEmitter as Spec
 
 
@@ -13,11 +14,17 @@ def emitter(**keys: object) -> MeshEmitter:
     return MeshEmitter(Spec.model_validate({**base, **keys}), 0, 0.05, seed=3)
 
 
+def emitted(source: MeshEmitter, time: float, dt: float, layer: int) -> Emission:
+    """What comes out in a step in which something must."""
+    emission = source.emit(time, dt, layer)
+    assert emission is not None
+    return emission
+
+
 def test_points_on_faces_are_spread_evenly_and_flow_out() -> None:
     """A sphere of area π m² holds about one point per d²; none are nearer than 0.8 d."""
     source = emitter(jitter=0.0, file="builtin:two-spheres")
-    emission = source.emit(0.0, 0.0, 0)
-    assert emission is not None
+    emission = emitted(source, 0.0, 0.0, 0)
     x = emission.positions.astype(float)
     gaps = np.linalg.norm(x[:, None] - x[None], axis=2) + 9.0 * np.eye(len(x))
     assert gaps.min() >= 0.8 * 0.05 - 1e-6
@@ -28,20 +35,20 @@ def test_points_on_faces_are_spread_evenly_and_flow_out() -> None:
 
 def test_layers_are_a_spacing_apart_in_time() -> None:
     source = emitter()
-    assert source.emit(0.0, 0.0, 0).next_layer == 1
+    assert emitted(source, 0.0, 0.0, 0).next_layer == 1
     assert source.emit(0.01, 0.01, 1) is None
-    late = source.emit(0.03, 0.01, 1)
+    late = emitted(source, 0.03, 0.01, 1)
     assert late.next_layer == 2
-    assert source.emit(1.0, 0.01, 2).next_layer == 41  # those in between are skipped
-    owed = source.emit(1.0, 0.1, 2)  # a long step owes several layers
+    assert emitted(source, 1.0, 0.01, 2).next_layer == 41  # those in between are skipped
+    owed = emitted(source, 1.0, 0.1, 2)  # a long step owes several layers
     assert len(owed.positions) == 5 * len(late.positions)
 
 
 def test_motion_is_inherited() -> None:
     motion = [{"time": 0.0}, {"time": 1.0, "translation": [3.0, 0.0, 0.0]}]
-    still = emitter(jitter=0.0).emit(0.5, 0.01, 0)
+    still = emitted(emitter(jitter=0.0), 0.5, 0.01, 0)
     for share in (0.0, 1.0):
-        moving = emitter(jitter=0.0, motion=motion, inherit=share).emit(0.5, 0.01, 0)
+        moving = emitted(emitter(jitter=0.0, motion=motion, inherit=share), 0.5, 0.01, 0)
         carried = moving.velocities - still.velocities
         np.testing.assert_allclose(
             carried, np.tile([3.0 * share, 0.0, 0.0], (len(carried), 1)), atol=1e-4
@@ -55,8 +62,8 @@ def test_a_parabolic_profile_carries_the_flow_of_its_mean_speed() -> None:
     """Of a disc ∫ 2 (1 − ρ²) is the area; the points sample it to some percent."""
     plug = emitter(file="builtin:bowl", profile="plug", direction=[0.0, -1.0, 0.0])
     pipe = emitter(file="builtin:bowl", profile="parabolic", direction=[0.0, -1.0, 0.0])
-    assert plug.emit(0.0, 0.0, 0).velocities[:, 1].mean() == pytest.approx(-2.0)
-    speeds = -pipe.emit(0.0, 0.0, 0).velocities[:, 1]
+    assert emitted(plug, 0.0, 0.0, 0).velocities[:, 1].mean() == pytest.approx(-2.0)
+    speeds = -emitted(pipe, 0.0, 0.0, 0).velocities[:, 1]
     assert speeds.min() >= 0.0 and 2.0 < speeds.max() <= 4.0
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -340,7 +340,7 @@ class FullSimulation(FakeSimulation):
         return Snapshot(bare.frame, bare.time, values, LOOKS[:1], [], bare.spacing)
 
 
-def full(**plan: object) -> object:
+def full(**plan: Any) -> Any:
     def build(scene: Scene, *, checkpoint: Path | None, **more: object) -> object:
         return FullSimulation(scene, checkpoint=checkpoint, **plan)
 

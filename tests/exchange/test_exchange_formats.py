@@ -99,7 +99,7 @@ def test_ply_by_plyfile(tmp_path: Path, count: int) -> None:
 @pytest.mark.parametrize("count", [1, 50])
 def test_ply_by_trimesh(tmp_path: Path, count: int) -> None:
     values = {**channels(count), **rare_channels(count)}
-    cloud = trimesh.load(written(tmp_path, "ply", frame(values)))
+    cloud: Any = trimesh.load(written(tmp_path, "ply", frame(values)))
     same(np.asarray(cloud.vertices, np.float32), values["position"])
     check_ply(cloud.metadata["_ply_raw"]["vertex"]["data"], values)
 
@@ -128,7 +128,7 @@ def test_bgeo_by_splashsurf(tmp_path: Path, count: int) -> None:
     values = channels(count)
     path = written(tmp_path, "bgeo", frame(values))
     program = "import sys, pysplashsurf; pysplashsurf.run_splashsurf(sys.argv)"
-    work = ["-q", "convert", "--particles", path, "-o", tmp_path / "out.bgeo"]
+    work = ["-q", "convert", "--particles", str(path), "-o", str(tmp_path / "out.bgeo")]
     subprocess.run([sys.executable, "-c", program, *work], check=True, timeout=60)
     theirs = readbgeo_to_meshio(zipped(tmp_path / "out.bgeo"))
     same(theirs.points, values["position"])

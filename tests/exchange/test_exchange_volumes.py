@@ -13,8 +13,8 @@ from openvdb_rigs import identity, peer, peer_grids
 from vdb_rigs import assert_same
 
 from viscoil.core.errors import RunError
+from viscoil.exchange import find_format
 from viscoil.exchange.splat import LEAF, Cloud, layers
-from viscoil.exchange.volumes import VdbFormat
 from viscoil.geometry.vdb import VdbGrid, read_vdb
 from viscoil.snapshots.snapshot import Array, Snapshot
 
@@ -23,13 +23,13 @@ VOXEL = SPACING / 2
 
 def lattice(shape: tuple[int, int, int]) -> Array:
     """Particles that fill a box from the origin, each in the middle of its cell."""
-    cells = np.stack(np.indices(shape), axis=-1).reshape(-1, 3)
+    cells = np.moveaxis(np.indices(shape), 0, -1).reshape(-1, 3)
     return (SPACING * (cells + 0.5)).astype(np.float32)
 
 
 def volumes(folder: Path, snapshot: Snapshot, names: list[str] | None = None) -> dict[str, VdbGrid]:
     path = folder / "a.vdb"
-    VdbFormat().write(path, snapshot, names or [])
+    find_format("vdb").write(path, snapshot, names or [])
     return {grid.name: grid for grid in read_vdb(path)}
 
 
@@ -170,7 +170,7 @@ def test_a_particle_is_a_sphere(tmp_path: Path) -> None:
     grid = volumes(tmp_path, frame({"position": centre}))["surface"]
     assert (grid.grid_class, grid.voxel_size, grid.background) == ("level set", VOXEL, VOXEL)
     low = np.array((-8, -8, 0))
-    nodes = low + np.stack(np.indices((24, 24, 24)), axis=-1)
+    nodes = low + np.moveaxis(np.indices((24, 24, 24)), 0, -1)
     distance = np.linalg.norm(VOXEL * nodes - centre[0], axis=-1) - SPACING / 2
     found = dense(grid, (-8, -8, 0), (16, 16, 24))
     near = np.abs(distance) < 0.5 * VOXEL
@@ -210,7 +210,9 @@ def test_disorder_leaves_no_holes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 200])
 def test_openvdb_reads_them(tmp_path: Path, openvdb: None, count: int) -> None:
-    VdbFormat().write(tmp_path / "a.vdb", frame(channels(count)), ["velocity", "temperature"])
+    find_format("vdb").write(
+        tmp_path / "a.vdb", frame(channels(count)), ["velocity", "temperature"]
+    )
     ours = sorted(read_vdb(tmp_path / "a.vdb"), key=identity)
     assert {grid.name for grid in ours} == {"density", "surface", "velocity", "temperature"}
     peer("dump", tmp_path)
@@ -222,7 +224,7 @@ def test_openvdb_reads_them(tmp_path: Path, openvdb: None, count: int) -> None:
 
 
 def test_openvdb_reads_empty_ones(tmp_path: Path, openvdb: None) -> None:
-    VdbFormat().write(tmp_path / "a.vdb", frame(channels(0)), ["velocity"])
+    find_format("vdb").write(tmp_path / "a.vdb", frame(channels(0)), ["velocity"])
     peer("dump", tmp_path)
     with np.load(tmp_path / "a.npz") as found:
         facts = [json.loads(str(found[f"{i} facts"])) for i in range(found["count"])]
@@ -234,7 +236,7 @@ def test_openvdb_reads_empty_ones(tmp_path: Path, openvdb: None) -> None:
 
 
 def test_what_volumes_hold() -> None:
-    form = VdbFormat()
+    form = find_format("vdb")
     kinds = {"f4": True, "f8": True, "i4": False, "?": False}
     assert {kind: form.holds("a", np.zeros(2, kind)) for kind in kinds} == kinds
     widths = {1: True, 2: False, 3: True, 6: False}

@@ -159,12 +159,12 @@ def test_particles_of_one_size_share_a_width(exported: tuple[Path, list[Snapshot
     stage = opened(exported[0])
     points = points_at(stage, NAMES[1])
     assert points.GetWidthsInterpolation() == "constant"
-    np.testing.assert_array_equal(points.GetWidthsAttr().Get(1.0), np.float32([SPACING]))
+    np.testing.assert_array_equal(points.GetWidthsAttr().Get(1.0), np.array([SPACING], np.float32))
 
 
 def test_sizes_colours_and_channels_have_their_types(tmp_path: Path) -> None:
     scene = make_scene()
-    values = {
+    values: dict[str, Any] = {
         "size": lambda n: np.linspace(1, 2, n, dtype=np.float32),
         "color": lambda n: np.linspace(0, 1, 3 * n, dtype=np.float32).reshape(n, 3),
         "age": lambda n: np.arange(n, dtype=np.float64),
@@ -292,7 +292,7 @@ def test_surfaces_are_for_pictures(tmp_path: Path) -> None:
         assert heat.GetInterpolation() == "vertex"
         if frame == source:  # else it is on its way to the next
             extent = mesh.GetExtentAttr().Get(frame)
-            np.testing.assert_array_equal(extent, np.float32(want.bounds))
+            np.testing.assert_array_equal(extent, np.array(want.bounds, np.float32))
         valid, reason = UsdGeom.Mesh.ValidateTopology(
             mesh.GetFaceVertexIndicesAttr().Get(frame),
             mesh.GetFaceVertexCountsAttr().Get(frame),

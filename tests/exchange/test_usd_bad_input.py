@@ -31,7 +31,7 @@ def test_ids_may_be_sparse_or_doubled(tmp_path: Path, spread: int) -> None:
     snapshot = make_snapshot(scene, 0, (50, 0, 0))
     ids = np.array(snapshot.channels["id"], dtype=np.int64) * spread
     ids[3] = ids[4]
-    snapshot.channels["id"][:] = 0  # type: ignore[index]
+    snapshot.channels["id"][:] = 0
     changed = {**snapshot.channels, "id": ids}
     snapshot = Snapshot(0, 0.0, changed, snapshot.materials, snapshot.colliders, SPACING)
     stage = opened(export(UsdFormat(), tmp_path, scene, [snapshot]))

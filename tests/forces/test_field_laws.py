@@ -127,7 +127,7 @@ def lowbias32(h: np.ndarray) -> np.ndarray:
 
 def corners(c: np.ndarray, salted: int) -> np.ndarray:
     u = c.astype(np.int64).astype(np.uint32)
-    h = np.uint32(salted & 0xFFFFFFFF)
+    h = np.asarray(salted & 0xFFFFFFFF, np.uint32)
     for axis, factor in enumerate((1640531527, 1013904223, 805459861)):
         h = h ^ (u[..., axis] * np.uint32(factor))
     h = lowbias32(h)

@@ -213,7 +213,8 @@ def test_curves_are_linear_between_knots_and_held(count: int) -> None:
     arrays = [scalars(qd.f32, len(x)), scalars(qd.f32, count + 1), scalars(qd.f32, count + 1)]
     out = scalars(qd.f32, len(x))
     out.fill(np.nan)
-    for array, numbers in zip(arrays, (x, [0.0, *knots], [0.0, *values]), strict=True):
+    starts = [x, np.append(0.0, knots), np.append(0.0, values)]
+    for array, numbers in zip(arrays, starts, strict=True):
         write(array, numbers)
     _curve(len(x), count, *arrays, out)
     np.testing.assert_allclose(view(out), np.interp(x, knots, values), atol=1e-3)

@@ -147,7 +147,7 @@ def test_without_tension_nothing_changes() -> None:
         for _ in simulation.frames():
             pass
         ends.append(np.array(simulation.particles["position"]))
-    np.testing.assert_array_equal(*ends)
+    np.testing.assert_array_equal(ends[0], ends[1])
 
 
 def test_capillary_waves_limit_adaptive_steps_only() -> None:

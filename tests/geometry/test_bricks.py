@@ -54,7 +54,7 @@ def _to_triangle(p: Float, a: Float, b: Float, c: Float) -> Float:
 
 def _to_segment(p: Float, s: Float, e: Float) -> Float:
     along = e - s
-    t = np.clip((p - s) @ along / max(along @ along, 1e-300), 0.0, 1.0)
+    t = np.clip((p - s) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
     return np.linalg.norm(p - s - t[:, None] * along, axis=1)
 
 

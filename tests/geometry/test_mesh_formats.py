@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -355,7 +356,7 @@ def test_gltf_with_a_file_beside_it(tmp_path):
 def changed_gltf(path: str, value: object) -> bytes:
     tree, data = gltf_tree(CUBE, CUBE_FACES)
     *keys, last = [int(k) if k.isdigit() else k for k in path.split(".")]
-    place = tree
+    place: Any = tree
     for key in keys:
         place = place[key]
     place[last] = value

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mesh_files import CUBE, CUBE_FACES, TETRAHEDRON, TETRAHEDRON_FACES
 
-import viscoil.geometry.meshes
 from viscoil.core.errors import MeshError
-from viscoil.geometry.meshes import TriangleMesh, read_sequence, write_mesh
+from viscoil.geometry.meshes import TriangleMesh, read_mesh, read_sequence, write_mesh
 
 
 def moved(x: float) -> np.ndarray:
@@ -90,11 +89,10 @@ def test_one_frame_rests(tmp_path):
 def test_few_frames_are_kept_and_read_once(tmp_path, monkeypatch):
     write_frames(tmp_path, 12)
     opened: list[str] = []
-    original = viscoil.geometry.meshes.sequence.read_mesh
 
     def counted(path: Path) -> TriangleMesh:
         opened.append(path.name)
-        return original(path)
+        return read_mesh(path)
 
     monkeypatch.setattr("viscoil.geometry.meshes.sequence.read_mesh", counted)
     sequence = read_sequence(tmp_path)

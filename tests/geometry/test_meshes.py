@@ -84,7 +84,9 @@ def test_a_face_turned_around_opens_the_cube():
 
 
 def test_seams_and_degenerate_faces_do_not_open_a_mesh():
-    split = TriangleMesh(CUBE[CUBE_FACES].reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    split = TriangleMesh(
+        CUBE[CUBE_FACES].reshape(-1, 3), np.arange(36, dtype=np.int32).reshape(-1, 3)
+    )
     assert split.is_closed
     assert TriangleMesh(CUBE, np.vstack((CUBE_FACES, [[0, 0, 1], [2, 2, 2]]))).is_closed
     merged = split.merged()
@@ -150,7 +152,7 @@ def test_what_is_no_mesh():
     with pytest.raises(MeshError, match=r"shape \(4,\)"):
         TriangleMesh(np.zeros(4), CUBE_FACES)
     with pytest.raises(MeshError, match="vertex 3 is not finite"):
-        TriangleMesh(np.array([[0.0] * 3] * 3 + [[0, np.nan, 0]]), [[0, 1, 2]])
+        TriangleMesh(np.array([[0.0] * 3] * 3 + [[0, np.nan, 0]]), np.array([[0, 1, 2]]))
     with pytest.raises(MeshError, match="triangle 12 refers to vertex -1 but there are 8"):
         TriangleMesh(CUBE, np.vstack((CUBE_FACES, [[0, 1, -1]])))
     with pytest.raises(MeshError, match='attribute "friction"'):

@@ -110,7 +110,7 @@ def test_we_read_openvdb_files(made: Path, name: str) -> None:
 def test_level_set_of_a_sphere(made: Path) -> None:
     """Distances are those of the sphere, within rounding to single precision of lengths of 4 m."""
     (grid,) = read_vdb(made / "sphere.vdb")
-    offsets = np.stack(np.indices((8, 8, 8)), axis=-1)
+    offsets = np.moveaxis(np.indices((8, 8, 8)), 0, -1)
     index = grid.origins[:, None, None, None] + offsets
     world = grid.voxel_size * index + grid.origin
     distance = np.linalg.norm(world - 2.0, axis=-1) - 1.0
@@ -159,7 +159,7 @@ def expected_sample(vector: bool) -> VdbGrid:
         return grid
     tiles = grid.tiles._replace(values=np.repeat(tile_values[:, None], 3, axis=1))
     repeated = np.repeat(values[..., None], 3, axis=-1)
-    return replace(grid, name="vector", values=repeated, background=(2.5,) * 3, tiles=tiles)  # type: ignore[arg-type]
+    return replace(grid, name="vector", values=repeated, background=(2.5,) * 3, tiles=tiles)
 
 
 WAYS = ["none", "mask", "zip", "zip_mask", "blosc", "blosc_mask", "stream"]
@@ -272,7 +272,7 @@ def grids(draw: st.DrawFn) -> VdbGrid:
     # Tiles stand in other 4096³ blocks than leaves and than each other.
     tile_places = [[4096 * (7 + i), 4096 * b[0], 0] for i, b in enumerate(blocks[count:])]
     pool = draw(arrays.arrays(np.float32, st.integers(1, 4), elements=st.floats(width=32)))
-    pool = np.concatenate((pool, -pool, np.float32([0.0, -0.0])))
+    pool = np.concatenate((pool, -pool, np.array([0.0, -0.0], np.float32)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape, t = (count, 8, 8, 8), len(blocks) - count
     values = rng.choice(pool, (*shape, *channels))

@@ -300,7 +300,7 @@ class TestPlot:
         assert "is there already" in refused(capsys, *command)
         told(capsys, *command, "--overwrite")
         assert out.read_bytes() == first
-        comments = [n.text.strip() for n in svg_comments(out)]
+        comments = [text.strip() for text in svg_comments(out)]
         assert {str(folder), str(other), "time [s]", "compression, relative (mean)"} <= {*comments}
 
     def test_bad_wishes(self, folder: Path, capsys: Capture) -> None:
@@ -330,11 +330,12 @@ class TestPlot:
         assert (folder / "plot.png").is_file()
 
 
-def svg_comments(path: Path) -> list[ElementTree.Element]:
+def svg_comments(path: Path) -> list[str]:
     """Texts of an SVG, which matplotlib leaves beside the outlines of their letters."""
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.parse(path, parser).getroot()
-    return [n for n in root.iter() if n.tag is ElementTree.Comment and n.text]
+    comment: Any = ElementTree.Comment  # its nodes bear this function as their tag
+    return [n.text for n in root.iter(comment) if n.text]
 
 
 def test_quantities_are_chosen_once() -> None:

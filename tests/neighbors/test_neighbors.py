@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
+from viscoil.core.compute import view
 from viscoil.core.errors import RunError
 from viscoil.neighbors import pairs as module
 from viscoil.neighbors.pairs import Neighbors
@@ -210,7 +211,7 @@ def test_lists_stay_right_as_particles_come_and_go() -> None:
     rng, particles, near = np.random.default_rng(5), Particles(), Neighbors()
     for count, radius in ((300, 0.1), (2000, 0.15), (100, 0.05), (900, 0.2)):
         particles.append({"position": rng.uniform(0.0, 1.0, (count, 3))})
-        module.view(particles.alive, particles.count)[rng.random(particles.count) < 0.3] = 0
+        view(particles.alive, particles.count)[rng.random(particles.count) < 0.3] = 0
         particles["position"] += rng.normal(size=(particles.count, 3)) * 0.05
         near.update(particles, radius)
         start, neighbor = near.as_numpy(particles.count)

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="valid-type"
 """Smoothing functions: unit integral, right gradient, compact support."""
 
 from typing import Any

@@ -25,11 +25,11 @@ from viscoil.runs.checkpoint_store import CheckpointStore, thinned
 from viscoil.runs.folder import RunFolder, read_record
 from viscoil.runs.run import Run
 from viscoil.scene import Scene
-from viscoil.snapshots.snapshot import MaterialLook, Snapshot
+from viscoil.snapshots.snapshot import Array, MaterialLook, Snapshot
 
 
 def snapshot(frame: int = 7, count: int = 5) -> Snapshot:
-    channels = {
+    channels: dict[str, Array] = {
         "position": np.arange(3 * count, dtype=np.float32).reshape(count, 3),
         "velocity": np.ones((count, 3), dtype=np.float32),
         "id": np.arange(count, dtype=np.int64),
@@ -87,11 +87,11 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 
 # Checkpoints
 
-ARRAYS = {
+ARRAYS: dict[str, Array] = {
     "position": np.linspace(0, 1, 3000, dtype=np.float32).reshape(-1, 3),
     "id": np.arange(1000, dtype=np.int64),
     "empty": np.zeros((0, 3), dtype=np.float32),
-    "scalar": np.float64(0.1),
+    "scalar": np.array(0.1),
 }
 
 
@@ -213,7 +213,7 @@ def test_a_frame_holds_its_channels(tmp_path):
     assert set(back) == {"position", "id", "time", "frame", "spacing", "collider_pose"}
     np.testing.assert_array_equal(back["position"], snapshot().channels["position"])
     assert back["id"].dtype == np.int64
-    assert (back["time"], back["frame"], back["spacing"]) == (0.25, 7, 0.01)
+    assert [back[name] for name in ("time", "frame", "spacing")] == [0.25, 7, 0.01]
 
 
 def test_an_unknown_channel_is_told(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from viscoil import Scene, Simulation
 from viscoil.colliders import ColliderSet
+from viscoil.colliders.mesh_shapes import MeshShape
 from viscoil.core.errors import SceneError
 from viscoil.geometry.bricks.build import Request, build
 from viscoil.geometry.bricks.exchange import to_grids
@@ -89,7 +90,8 @@ scale = 0.3
     Camera.frame_scene(scene)
     simulation = Simulation(scene)
     simulation.step(0.005)
-    assert simulation._colliders.field(2).cell == pytest.approx(0.015)
+    placed = simulation._colliders.field(2)
+    assert placed is not None and placed.cell == pytest.approx(0.015)
 
 
 def test_what_assumes_one_resolution_is_refused_with_several() -> None:
@@ -111,7 +113,8 @@ def test_a_band_that_is_too_narrow_is_refused_and_the_usual_one_is_not() -> None
     shrinking = [{"time": 0.0}, {"time": 1.0, "scale": 0.25}]
     spec = MeshCollider.model_validate({"file": "builtin:two-spheres", "motion": shrinking})
     colliders = ColliderSet([spec], 0.05)
-    assert 0.25 * colliders.meshes[0].request.band >= 0.1
+    shape = colliders.meshes[0]
+    assert isinstance(shape, MeshShape) and 0.25 * shape.request.band >= 0.1
 
 
 def test_beyond_the_table_of_a_container_all_is_solid() -> None:

@@ -375,7 +375,12 @@ def test_fluids_of_different_spacing_must_not_overlap() -> None:
 
 def test_small_steps_for_small_particles() -> None:
     """The adaptive step is that of the finest spacing, whatever the unit."""
-    fast = {"cfl": 0.4, "max_time_step": 1.0, "fps": 1e-3, "gravity": [0.0, 0.0, 0.0]}
+    fast: dict[str, Any] = {
+        "cfl": 0.4,
+        "max_time_step": 1.0,
+        "fps": 1e-3,
+        "gravity": [0.0, 0.0, 0.0],
+    }
     scene = layered(**fast)
     table = scene.to_dict()
     for fluid in table["fluids"]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from viscoil import Scene, Simulation
+from viscoil.emitters.nozzles import Emitter
 
 # particles over those of the scene as written, and frames
 SCENES = {
@@ -46,9 +47,9 @@ def test_scene(name: str) -> None:
         assert made == start
     else:
         # what was made is what the nozzles let through, but for the layers in their run-in zones
-        opened = sum(
-            max(simulation.time - e.start, 0.0) * e.flow_rate for e in simulation._inflow.emitters
-        )
-        layers = sum(e.points * 4 for e in simulation._inflow.emitters)
+        nozzles = [e for e in simulation._inflow.emitters if isinstance(e, Emitter)]
+        assert len(nozzles) == len(simulation.scene.emitters)
+        opened = sum(max(simulation.time - e.start, 0.0) * e.flow_rate for e in nozzles)
+        layers = sum(e.points * 4 for e in nozzles)
         assert abs(made - opened / simulation.scene.simulation.spacing**3) <= layers
     assert np.isfinite(simulation.particles["position"]).all()

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def _check_stage(folder: Path) -> None:
     _check_surface(stage)
 
 
-def _check_surface(stage: object) -> None:
+def _check_surface(stage: Any) -> None:
     """The nozzle starts empty, and so does the surface; later it is there."""
     from pxr import UsdGeom
 

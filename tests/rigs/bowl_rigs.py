@@ -23,7 +23,7 @@ def covered_bowl() -> TriangleMesh:
     lid = [(middle, a, b) for a, b in zip(rim, np.roll(rim, -1), strict=True)]
     return TriangleMesh(
         np.vstack([bowl.vertices, [[0.0, height, 0.0]]]),
-        np.vstack([bowl.faces, lid]).astype(np.int32),
+        np.vstack([bowl.faces, np.array(lid)]).astype(np.int32),
         {},
     )
 
@@ -82,7 +82,9 @@ class ShakenBowl:
 
     def shake(self) -> None:
         """To the end of the scene."""
-        while self.simulation.time < self.simulation.scene.simulation.duration - 1e-9:
+        end = self.simulation.scene.simulation.duration
+        assert end is not None
+        while self.simulation.time < end - 1e-9:
             self.step()
 
     def _depths(self) -> NDArray[np.float64]:

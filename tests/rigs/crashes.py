@@ -158,7 +158,7 @@ def kill_everywhere(
 
 
 def main(place: Path) -> None:
-    os.fsync = lambda handle: None  # a process that ends loses nothing that the system has
+    os.fsync = lambda fd: None  # a process that ends loses nothing that the system has
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     simulate(place / "whole")
     whole = contents(place / "whole")

@@ -3,7 +3,7 @@
 
 import numpy as np
 import quadrants as qd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from rigs import Rig, numbers
 
 from viscoil.core.compute import Floats, view, write
@@ -41,7 +41,7 @@ def _apply_pressure_change(
     )
 
 
-def displacements(rig: Rig, c: StepContext, pressure: Float) -> Float:
+def displacements(rig: Rig, c: StepContext, pressure: ArrayLike) -> Float:
     """How far these pressures move the particles from where they are."""
     write(c.unknowns.trial, view(c.fluid.position, c.n))
     write(c.unknowns.pressure_change, pressure)

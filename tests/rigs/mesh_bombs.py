@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Callable
+from typing import Any
 
 import mesh_files
 import numpy as np
@@ -35,7 +36,7 @@ def chained(depth: int) -> bytes:
     return glb_of(tree, data)
 
 
-def graph(nodes: list[dict]) -> bytes:
+def graph(nodes: list[dict[str, Any]]) -> bytes:
     tree, data = gltf_tree(CUBE, CUBE_FACES)
     tree["nodes"] = nodes
     return glb_of(tree, data)

@@ -98,12 +98,12 @@ def coff() -> bytes:
 
 def gltf_tree(
     points: np.ndarray, indices: np.ndarray | None, **primitive: object
-) -> tuple[dict, bytes]:
+) -> tuple[dict[str, Any], bytes]:
     """A tree with one node and one primitive, and the bytes of its buffer."""
     data = points.astype("<f4").tobytes()
     accessors = [{"bufferView": 0, "componentType": 5126, "count": len(points), "type": "VEC3"}]
     views = [{"buffer": 0, "byteOffset": 0, "byteLength": len(data)}]
-    part: dict = {"attributes": {"POSITION": 0}, **primitive}
+    part: dict[str, Any] = {"attributes": {"POSITION": 0}, **primitive}
     if indices is not None:
         stored = np.ravel(indices).astype("<u2")
         views.append({"buffer": 0, "byteOffset": len(data), "byteLength": stored.nbytes})
@@ -125,7 +125,7 @@ def gltf_tree(
     return tree, data
 
 
-def glb_of(tree: dict | bytes, data: bytes) -> bytes:
+def glb_of(tree: dict[str, Any] | bytes, data: bytes) -> bytes:
     text = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
     text += b" " * (-len(text) % 4)
     data += b"\0" * (-len(data) % 4)
@@ -134,7 +134,7 @@ def glb_of(tree: dict | bytes, data: bytes) -> bytes:
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 
-def embedded(tree: dict, data: bytes) -> bytes:
+def embedded(tree: dict[str, Any], data: bytes) -> bytes:
     uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
     tree["buffers"] = [{"byteLength": len(data), "uri": uri}]
     return json.dumps(tree).encode()

@@ -61,7 +61,7 @@ def ball(radius: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> Float:
     whole = lattice([-side] * 3, [side] * 3)
     inside = whole[np.linalg.norm(whole, axis=1) < radius]
     noise = np.random.default_rng(1).normal(0.0, 0.1 * SPACING, inside.shape)
-    return inside + noise + np.asarray(center)
+    return np.asarray(inside + noise + np.asarray(center))
 
 
 def snapshot(position: Float, frame: int = 0, **channels: Array) -> Snapshot:

@@ -1,17 +1,21 @@
 """What the preview is shown, and how its parts are asked."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from viscoil.preview import Camera, render
 from viscoil.scene import (
     BoxCollider,
     CapsuleCollider,
+    Collider,
     CylinderCollider,
     PlaneCollider,
     Rotation,
     SphereCollider,
 )
-from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
+from viscoil.snapshots.snapshot import Array, ColliderPose, MaterialLook, Snapshot
 
 D = 0.1  # particle spacing of most tests, m
 RED = MaterialLook("red", (0.8, 0.05, 0.05), 0.0)
@@ -39,37 +43,44 @@ SOLIDS = [
 ]
 
 
-def cube(center, side, spacing=D):
+def cube(center: ArrayLike, side: float, spacing: float = D) -> Array:
     axis = (np.arange(round(side / spacing)) + 0.5) * spacing - side / 2
     grid = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
-    return (grid + center).astype(np.float32)
+    return np.asarray(grid + np.asarray(center), np.float32)
 
 
-def pose(spec):
+def pose(spec: Collider) -> ColliderPose:
     from viscoil.colliders.primitives import rest_pose
 
     return ColliderPose(spec, *rest_pose(spec))
 
 
-def snap(position, looks=(RED,), material=None, colliders=()):
-    n = len(position)
-    material = np.zeros(n, dtype=np.int32) if material is None else material
-    channels = {"position": np.asarray(position, dtype=np.float32), "material": material}
+def snap(
+    position: ArrayLike,
+    looks: Sequence[MaterialLook] = (RED,),
+    material: Array | None = None,
+    colliders: Sequence[Collider] = (),
+) -> Snapshot:
+    x = np.asarray(position, dtype=np.float32)
+    material = np.zeros(len(x), dtype=np.int32) if material is None else material
+    channels = {"position": x, "material": material}
     return Snapshot(0, 0.0, channels, looks, [pose(spec) for spec in colliders], D)
 
 
-def draw(snapshot, camera=FRONT, width=96, height=54):
+def draw(snapshot: Snapshot, camera: Camera = FRONT, width: int = 96, height: int = 54) -> Array:
     picture = render(snapshot, camera, width, height)
     assert picture.shape == (height, width, 3)
     assert picture.dtype == np.uint8
     return picture.astype(int)
 
 
-def redness(picture):
-    return picture[..., 0] - picture[..., 2]
+def redness(picture: Array) -> Array:
+    return np.asarray(picture[..., 0] - picture[..., 2])
 
 
-def sample_surface(points, position, size=None):
+def sample_surface(
+    points: Array, position: ArrayLike, size: Array | None = None
+) -> tuple[Array, Array]:
     import quadrants as qd
 
     from viscoil.preview.field import (
@@ -83,7 +94,7 @@ def sample_surface(points, position, size=None):
     vec3, vec4 = qd.types.vector(3, qd.f32), qd.types.vector(4, qd.f32)
 
     @qd.kernel
-    def sample(f: Field, x: qd.types.NDArray[vec3, 1], out: qd.types.NDArray[vec4, 1]):
+    def sample(f: Field, x: qd.types.NDArray[vec3, 1], out: qd.types.NDArray[vec4, 1]) -> None:
         for i in range(x.shape[0]):
             n = normal_at(f, x[i])
             out[i] = qd.Vector([n.x, n.y, n.z, distance_at(f, x[i])])

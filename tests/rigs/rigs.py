@@ -59,7 +59,9 @@ class Rig:
         self.neighbors = Neighbors(periodic)
         if size is not None:
             self.particles.add_channel("size", SIZE)
-            self.neighbors = MixedNeighbors(np.unique(np.float32(size)).tolist(), periodic)
+            self.neighbors = MixedNeighbors(
+                np.unique(np.asarray(size, np.float32)).tolist(), periodic
+            )
         sizes = 1.0 if size is None else size
         self.particles.append({"position": position, "velocity": velocity, "size": sizes})
         self.solver = DCPBD(SolverSettings(**solver), SPACING, self.neighbors, PhaseClock())
@@ -157,7 +159,7 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
     total = np.zeros((c.n, 3))
     np.add.at(total, i, g[:, None] * x)
     lean = np.einsum("nab,nb->na", k, total)
-    tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * k.any(axis=(1, 2))[i]
+    tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * (np.abs(k).max(axis=(1, 2)) > 0.0)[i]
     dt = float(c.scale.dt)
     rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
     return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)

@@ -19,7 +19,8 @@ Take = Callable[..., Imported]
 
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float) - 0.5
 QUADS = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-BOX = TriangleMesh(CORNERS, [t for a, b, c, d in QUADS for t in ([a, b, c], [a, c, d])])
+TRIANGLES = [t for a, b, c, d in QUADS for t in ([a, b, c], [a, c, d])]
+BOX = TriangleMesh(CORNERS, np.array(TRIANGLES, np.int32))
 
 TANK = {
     "geometryFile": "models/box.obj",

@@ -6,7 +6,9 @@ vdb_peer.py make FOLDER    files to be read
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +29,7 @@ def dump(folder: str) -> None:
 
 def dump_file(path: Path) -> None:
     grids, _ = vdb.readAll(str(path))
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for n, grid in enumerate(grids):
         items = list(found(grid))
         values, active, depth, low, high = ([item[i] for item in items] for i in range(5))
@@ -40,7 +42,7 @@ def dump_file(path: Path) -> None:
     np.savez(path.with_suffix(".npz"), count=len(grids), **arrays)
 
 
-def found(grid):
+def found(grid: Any) -> Iterator[tuple[Any, ...]]:
     """All voxels and tiles, but for the many tiles that are as good as none."""
     background = grid.background
     for item in grid.citerAllValues():
@@ -49,7 +51,7 @@ def found(grid):
             yield value, active, depth, item.min, item.max
 
 
-def facts(grid) -> dict:
+def facts(grid: Any) -> dict[str, Any]:
     some = grid.activeVoxelCount() > 0
     return {
         "name": grid.name,

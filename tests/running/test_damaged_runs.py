@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_whole_frames_after_a_missing_one_stay(
     (tmp_path / "surface").mkdir()
     surface = tmp_path / "surface" / "frame_000004.ply"
     surface.write_text("made of frame 4")
-    record = {"settings": {}, "frames": {"4": {}}}
+    record: dict[str, Any] = {"settings": {}, "frames": {"4": {}}}
     (tmp_path / "surface" / "surface.json").write_text(json.dumps(record))
     before = tree(tmp_path / "frames")
     simulate(scene, tmp_path, resume=True)

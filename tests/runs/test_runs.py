@@ -12,7 +12,7 @@ from viscoil.runs.folder import RunFolder
 from viscoil.runs.run import Run
 from viscoil.scene import Scene
 from viscoil.snapshots.collider_meshes import collider_mesh, placed_mesh
-from viscoil.snapshots.snapshot import ColliderPose, Snapshot
+from viscoil.snapshots.snapshot import Array, ColliderPose, Snapshot
 
 SCENE = """
 [simulation]
@@ -54,7 +54,7 @@ def snapshot(scene: Scene, frame: int) -> Snapshot:
         ColliderPose(scene.colliders[0], (0.0, 0.0, 0.0)),
         ColliderPose(scene.colliders[1], (frame, 2.0, 3.0), (0.0, 1.0, 0.0, 0.0), 2.0),
     ]
-    channels = {
+    channels: dict[str, Array] = {
         "position": np.full((n, 3), frame, np.float32),
         "velocity": np.zeros((n, 3), np.float32),
         "id": np.arange(n),

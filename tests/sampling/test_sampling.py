@@ -20,7 +20,7 @@ FEW = settings(max_examples=25, deadline=None)
 Float = NDArray[np.float64]
 
 
-def fluid(**table: Any) -> Fluid:
+def fluid(**table: Any) -> Any:
     return TypeAdapter[Fluid](Fluid).validate_python({"material": "honey", **table})
 
 

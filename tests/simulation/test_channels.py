@@ -72,8 +72,8 @@ def test_particles_get_what_their_maker_says() -> None:
         ("tag", 2.0, 5.0),
         ("flow", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0)),
     ):
-        np.testing.assert_array_equal(shown[name][mine] - np.float32(first), 0.0)
-        np.testing.assert_array_equal(shown[name][~mine] - np.float32(second), 0.0)
+        np.testing.assert_array_equal(shown[name][mine] - np.asarray(first, np.float32), 0.0)
+        np.testing.assert_array_equal(shown[name][~mine] - np.asarray(second, np.float32), 0.0)
     assert simulation.particles.kinds["temperature"].unit == "K"
 
 

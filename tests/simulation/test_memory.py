@@ -7,6 +7,7 @@ import pytest
 
 from viscoil.core import memory
 from viscoil.core.errors import RunError
+from viscoil.core.memory import SHARE_OF_MEMORY
 from viscoil.particles.store import GROWTH
 from viscoil.sampling import amounts
 from viscoil.scene import Scene
@@ -82,13 +83,9 @@ def test_emitters_stop_at_the_most_particles() -> None:
 def test_a_scene_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     body = scene(({"shape": "box", "size": (1.0, 1.0, 1.0)},))
     needed = 1_000_000 * memory_need.bytes_per_particle(body)
-    monkeypatch.setattr(
-        memory_need, "available", lambda: int(needed / memory_need.SHARE_OF_MEMORY) + 1
-    )
+    monkeypatch.setattr(memory_need, "available", lambda: int(needed / SHARE_OF_MEMORY) + 1)
     memory_need.check(body)
-    monkeypatch.setattr(
-        memory_need, "available", lambda: int(needed / memory_need.SHARE_OF_MEMORY) - 1
-    )
+    monkeypatch.setattr(memory_need, "available", lambda: int(needed / SHARE_OF_MEMORY) - 1)
     with pytest.raises(RunError, match=r"1,000,000 particles.*larger simulation\.spacing"):
         memory_need.check(body)
 

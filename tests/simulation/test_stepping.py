@@ -1,6 +1,7 @@
 """Time steps: never past the end of a frame, never farther than asked for."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from viscoil.simulation.stepping import adaptive_step, next_step
 speeds = st.floats(0.0, 1e4)
 
 
-def settings(**values: float) -> SimulationSettings:
+def settings(**values: Any) -> SimulationSettings:
     return SimulationSettings(**{"spacing": 0.01, "frames": 10, **values})
 
 

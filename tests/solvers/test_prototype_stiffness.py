@@ -1,5 +1,7 @@
 """One stiffness for all, from a prototype neighbourhood (DYVERSO, eqs. 3 and 4)."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from rigs import SPACING, Rig, jitter, lattice, numbers
@@ -20,7 +22,7 @@ def begun(
     position: np.ndarray,
     velocity: np.ndarray | float = 0.0,
     material: Material = WATER,
-    **solver: float,
+    **solver: Any,
 ) -> tuple[Rig, StepContext]:
     rig = Rig(position, velocity, material, stiffness=stiffness, **solver)
     c = rig.prepare(DT)

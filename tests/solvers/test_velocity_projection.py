@@ -1,6 +1,7 @@
 """The velocity projection is one linear system: compared with its dense solution."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,8 @@ Float = NDArray[np.float64]
 DT = 1.0 / 240.0
 ELASTIC = Material(density=1000.0, modulus=5e3, relaxation_time=0.2, solvent_viscosity=2.0)
 PAPER = Material(density=1000.0, relaxation_time=0.1, compliance=2e-3)
-SCRATCH = ("residual", "direction", "change", "traction", "pull")  # whatever was there before
-SCRATCH += ("bend_residual", "bend_direction")
+SCRATCH = ["residual", "direction", "change", "traction", "pull"]  # whatever was there before
+SCRATCH += ["bend_residual", "bend_direction"]
 
 pytestmark = pytest.mark.usefixtures("compute")
 
@@ -64,13 +65,17 @@ class Problem:
 
 
 def problem(
-    floor: bool = False, material: Material = VISCOUS, landing: bool = False, **solver: object
+    floor: bool = False, material: Material = VISCOUS, landing: bool = False, **solver: Any
 ) -> Problem:
     """5³ particles; with a floor they move down onto it, if `landing` as a whole.
 
     Without corotation, whose strain is not linear in u*, and until nothing more can be gained.
     """
-    settings = {"velocity_iterations": 2000, "velocity_tolerance": 1e-6, "corotation": False}
+    settings: dict[str, Any] = {
+        "velocity_iterations": 2000,
+        "velocity_tolerance": 1e-6,
+        "corotation": False,
+    }
     center = (0.0, 2.6 * SPACING, 0.0) if floor else (0.3, -0.1, 0.2)
     points = jitter(lattice((5, 5, 5), center=center), 0.1, seed=1)
     rig = Rig(points, material=material, colliders=[FLOOR] if floor else [], **settings | solver)
@@ -98,7 +103,7 @@ def compliance(p: Problem, bends: bool = True) -> Float:
     block = np.diag([normal] * 3 + [shear] * 3)
     block[:3, :3] += (volume - normal) / 3.0
     floor = 1e-5 * np.repeat(numbers(p.c.fluid.diagonal, p.n), 6)
-    stresses = np.kron(np.eye(p.n), block) + np.diag(floor)
+    stresses = np.asarray(np.kron(np.eye(p.n), block) + np.diag(floor), np.float64)
     if not bends:
         return stresses
     floor = 1e-5 * np.repeat(numbers(p.c.fluid.bend_diagonal, p.n), 3)

@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -329,7 +330,9 @@ def test_a_new_run_clears_what_was_made_of_the_old_one(tmp_path: Path) -> None:
 )
 def test_names_are_given_alike_to_both_commands(tmp_path: Path, given: list[str]) -> None:
     position = ball(0.02)
-    more = {name: np.ones(len(position), np.float32) for name in ("heat", "age", "salt")}
+    more: dict[str, Any] = {
+        name: np.ones(len(position), np.float32) for name in ("heat", "age", "salt")
+    }
     run = written(tmp_path / "run", {0: snapshot(position, **more)})
     usual = [str(run.path), "--quiet", "--processes", "1"]
     assert main(["mesh", *usual, *(word for g in given for word in ("--attributes", g))]) == 0
