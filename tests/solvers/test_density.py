@@ -171,11 +171,24 @@ def test_the_stiffness_floor_is_a_tenth_of_a_lattice(kind: Smoothing) -> None:
     assert rig.solver._project_positions._least_stiffness == pytest.approx(0.1 * share)
 
 
-def test_coincident_particles_are_finite(compute: None) -> None:
-    """Two particles in one place: no NaN in density, stiffness or displacement."""
+def test_coincident_particles_push_all_others_away() -> None:
+    """Three in one place, where a direction from one to another does not exist.
+
+    Their density is that of brute force, to the rounding of some 30 terms. Pressure has no direction
+    among themselves, and pushes the others straight away from them, without momentum as a whole.
+    """
     points = np.concatenate([lattice((3, 3, 3)), np.zeros((2, 3))])
-    rig = Rig(points)
-    for _ in range(3):
-        report = rig.solver.step(rig.particles, rig.materials, rig.boundary, (0.0, 0.0, 0.0), DT)
-    assert np.isfinite(rig.particles["position"]).all()
-    assert np.isfinite(report.density.largest)
+    rig = body(points, Smoothing.CUBIC_SPLINE)
+    c = rig.prepare(DT)
+    x = numbers(c.fluid.position, c.n)
+    compression, stiffness = measure(rig, c)
+    expected = exact_compression(Smoothing.CUBIC_SPLINE, x, floor=False)
+    np.testing.assert_allclose(compression, expected, atol=1e-5)
+    assert (stiffness > 0.0).all()
+    inner = np.linalg.norm(x, axis=1) < 0.1 * SPACING
+    assert inner.sum() == 3
+    moved = displacements(rig, c, np.where(inner, 1.0, 0.0))
+    largest = np.abs(moved).max()
+    np.testing.assert_allclose(moved[inner], 0.0, atol=1e-6 * largest)
+    assert ((x * moved).sum(axis=1)[~inner] > 0.0).all()
+    np.testing.assert_allclose(moved.sum(axis=0), 0.0, atol=1e-6 * len(x) * largest)
