@@ -147,13 +147,15 @@ def test_the_same_bytes_for_any_number_of_threads():
 
 
 def test_the_outputs_of_a_scene(tmp_path):
-    outputs = create_outputs(Scene.from_toml(SCENE), RunFolder(tmp_path))
-    assert [type(o) for o in outputs] == [StatsOutput, FramesOutput, PreviewOutput, VideoOutput]
     only = '[[outputs]]\ntype = "video"\n'
-    outputs = create_outputs(Scene.from_toml(SCENE + only), RunFolder(tmp_path))
-    assert [type(o) for o in outputs] == [StatsOutput, PreviewOutput, VideoOutput]
-    for output in outputs:
-        output.close()
+    for text, kinds in (
+        (SCENE, [StatsOutput, FramesOutput, PreviewOutput, VideoOutput]),
+        (SCENE + only, [StatsOutput, PreviewOutput, VideoOutput]),
+    ):
+        outputs = create_outputs(Scene.from_toml(text), RunFolder(tmp_path))
+        assert [type(o) for o in outputs] == kinds
+        for output in outputs:
+            output.close()
 
 
 def test_the_preview_writes_its_pictures(compute, tmp_path):

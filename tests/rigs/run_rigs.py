@@ -74,7 +74,8 @@ def positions(folder: Path) -> dict[str, bytes]:
 
 
 def stat_steps(folder: Path) -> list[int]:
-    return [json.loads(line)["step"] for line in (folder / "stats.jsonl").open()]
+    lines = (folder / "stats.jsonl").read_text().splitlines()
+    return [json.loads(line)["step"] for line in lines]
 
 
 def checkpoints(folder: Path) -> list[int]:

@@ -142,4 +142,5 @@ def test_a_checkpoint_is_due_after_a_time(scene: Scene, tmp_path: Path) -> None:
         clock[0] = now
         simulation.step()
         recorder.checkpoint_if_due(simulation)
+    recorder.close()
     assert checkpoints(tmp_path) == [3, 5]

@@ -80,8 +80,10 @@ def test_particles_get_what_their_maker_says() -> None:
 @pytest.mark.usefixtures("compute")
 def test_files_hold_any_channel(tmp_path: Path) -> None:
     scene = Scene.from_toml(TEXT)
-    frames = create_outputs(scene, RunFolder(tmp_path))[1]
-    frames.frame(Simulation(scene).snapshot())
+    outputs = create_outputs(scene, RunFolder(tmp_path))
+    outputs[1].frame(Simulation(scene).snapshot())
+    for output in outputs:
+        output.close()
     (path,) = (tmp_path / "frames").glob("*.npz")
     arrays = read_frame(path)
     assert arrays["flow"].shape == (64, 3)
