@@ -18,7 +18,7 @@ def table(scene: Scene) -> list[tuple[str, float]]:
     owners = {
         "particles": simulation.particles,
         "neighbors": simulation._neighbors,
-        "workspace": simulation._solver._workspace,
+        "solver": simulation._solver,
         "rest": simulation,
     }
     capacity = simulation.particles.capacity

@@ -23,7 +23,7 @@ SECONDS, MEGABYTES = 0.15, 300.0
 NO_SYNC = "VISCOIL_BENCH_NO_SYNC"
 
 if os.environ.get(NO_SYNC):  # also in the processes of the export, which import this file
-    os.fsync = lambda handle: None
+    os.fsync = lambda fd: None
 
 
 def make_run(folder: Path) -> None:
@@ -37,7 +37,7 @@ def make_run(folder: Path) -> None:
     run = RunFolder(folder)
     run.write_run(scene.to_toml(), "cpu", 2, state="finished")
     rng = np.random.default_rng(0)
-    place = np.stack(np.indices((COUNT,) * 3), axis=-1).reshape(-1, 3) + rng.random((COUNT**3, 3))
+    place = np.moveaxis(np.indices((COUNT,) * 3), 0, -1).reshape(-1, 3) + rng.random((COUNT**3, 3))
     count = len(place)
     channels = {
         "position": (0.01 * place).astype(np.float32),

@@ -1,5 +1,7 @@
 """What one iteration of each projection and one neighbour search cost per particle."""
 
+from typing import Any
+
 import numpy as np
 from measure import Body, Timing, lattice, note, report, timed
 
@@ -19,7 +21,10 @@ def block() -> Body:
     x = lattice((SIDE, SIDE, SIDE), SPACING)
     x += rng.uniform(-0.05, 0.05, x.shape) * SPACING
     material = Material(density=1000.0, modulus=1000.0, relaxation_time=0.1)
-    counts = {"position_iterations": ITERATIONS, "max_position_iterations": ITERATIONS}
+    counts: dict[str, Any] = {
+        "position_iterations": ITERATIONS,
+        "max_position_iterations": ITERATIONS,
+    }
     body = Body(x, SPACING, material, velocity_tolerance=0.0, **counts)
     for _ in range(2):
         body.step(DT)

@@ -18,7 +18,8 @@ def first_step(folder: Path, cache: Path) -> float:
     """Seconds until the first line of stats.jsonl; the frame is finished, so that kernels are kept."""
     out = Path(tempfile.mkdtemp(dir=folder))
     stats = out / "stats.jsonl"
-    command = [*VISCOIL, "run", "honey", "--frames", "1", "--quiet", "--overwrite", "--out", out]
+    command = [*VISCOIL, "run", "honey", "--frames", "1", "--quiet", "--overwrite"]
+    command += ["--out", str(out)]
     environment = {**os.environ, "QD_OFFLINE_CACHE_FILE_PATH": str(cache)}
     begin = time.perf_counter()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

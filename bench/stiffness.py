@@ -15,6 +15,7 @@ from measure import note
 
 from viscoil import Scene, Simulation
 from viscoil.core import compute
+from viscoil.solvers.dcpbd.solver import DCPBD
 
 ACROSS = 24  # particles along the width of the column, which is twice as high
 WIDTH = 0.15  # m
@@ -53,9 +54,10 @@ def dam_break(across: int, stiffness: str) -> Scene:
 def preparation(simulation: Simulation) -> float:
     """Milliseconds of all that comes before the first iteration, the quickest of several."""
     solver = simulation._solver
-    c = solver._context(simulation.particles, simulation._materials, simulation._boundary)
+    assert isinstance(solver, DCPBD)
+    c = solver._context(solver.view(simulation._solver_state(), solver.scale.dt))
     work = solver._project_positions.begin
-    return min(milliseconds(lambda: work(c, conform=False)) for _ in range(REPETITIONS))
+    return min(milliseconds(lambda: work(c)) for _ in range(REPETITIONS))
 
 
 def milliseconds(work: Callable[[], Any]) -> float:

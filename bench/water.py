@@ -74,7 +74,7 @@ def run(simulation: Simulation) -> list[dict[str, Any]]:
 
 def cost(step: dict[str, Any], seconds: float) -> float:
     """Microseconds per particle and iteration."""
-    return seconds / step["particles"] / step["position_iterations"] * 1e6
+    return float(seconds / step["particles"] / step["position_iterations"] * 1e6)
 
 
 def main(side: int) -> None:

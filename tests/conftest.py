@@ -1,11 +1,14 @@
 """What all tests share: the compute backend, and how hypothesis searches."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from openvdb_rigs import SYSTEM_PYTHON
 
 if TYPE_CHECKING:
     from splish_rigs import Take
@@ -34,6 +37,16 @@ def software_vulkan() -> dict[str, str]:
     if not drivers:
         pytest.skip("there is no software Vulkan driver (Debian package mesa-vulkan-drivers)")
     return {**os.environ, "VK_DRIVER_FILES": str(drivers[0]), "VK_ICD_FILENAMES": str(drivers[0])}
+
+
+@pytest.fixture(scope="session")
+def openvdb() -> None:
+    """The system's Python has OpenVDB's own module, which `make test` installs where it may."""
+    code = "try: import openvdb\nexcept ImportError: import pyopenvdb"
+    command = [SYSTEM_PYTHON, "-c", code]
+    there = shutil.which(SYSTEM_PYTHON) is not None
+    if not there or subprocess.run(command, capture_output=True, timeout=60).returncode:
+        pytest.skip("OpenVDB's own Python module is not installed (python3-openvdb)")
 
 
 @pytest.fixture(scope="module")

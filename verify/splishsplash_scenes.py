@@ -111,7 +111,8 @@ def simulate(scene: Any, most: int) -> Result:
         scene = type(scene).model_validate(data)
     began = time.perf_counter()
     simulation = Simulation(scene)
-    errors, fastest = [], 0.0
+    errors: list[float] = []
+    fastest = 0.0
     for _ in range(scene.frames):
         while simulation.frame < len(errors) + 1:
             stats = simulation.step()

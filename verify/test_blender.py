@@ -139,9 +139,9 @@ def _lonely_scene() -> Scene:
 def _lonely(frame: int, speed: float) -> Snapshot:
     """One place, with one particle at even frames and two at odd ones."""
     n = 1 + frame % 2
-    channels = {
-        "position": np.tile(np.float32([-0.2, 0.5, 0.0]), (n, 1)),
-        "velocity": np.tile(np.float32([speed, 0.0, 0.0]), (n, 1)),
+    channels: dict[str, Any] = {
+        "position": np.tile(np.array([-0.2, 0.5, 0.0], np.float32), (n, 1)),
+        "velocity": np.tile(np.array([speed, 0.0, 0.0], np.float32), (n, 1)),
         "id": np.arange(n),
         "material": np.zeros(n, np.int32),
     }

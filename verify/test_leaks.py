@@ -1,6 +1,7 @@
 """Thin and fast geometry: not one particle may pass through it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_no_particle_passes_a_plate_at_ten_metres_per_second(shape: str, tmp_pat
     spacing, half = 0.02, np.array([0.01, 0.15, 0.15])
     write_mesh(tmp_path / "p.ply", box(-half, half))
     motion = [{"time": 0.02}, {"time": 0.1, "translation": [0.8, 0.0, 0.0]}]
-    plate = {"shape": "box", "size": tuple(2 * half)}
+    plate: dict[str, Any] = {"shape": "box", "size": tuple(2 * half)}
     if shape == "mesh":
         plate = {"shape": "mesh", "file": str(tmp_path / "p.ply"), "cell_size": spacing}
     place = {"center": (-0.4, 0.2, 0.0), "contact": "slip", "motion": motion}

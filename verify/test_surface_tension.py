@@ -61,7 +61,7 @@ def cap_centre(theta: float) -> float:
     """Height of the centre of mass of a spherical cap, over the radius of a ball of its volume."""
     c = math.cos(theta)
     radius = (4.0 / ((2.0 + c) * (1.0 - c) ** 2)) ** (1.0 / 3.0)
-    return radius * (0.75 * (1.0 + c) ** 2 / (2.0 + c) - c)
+    return float(radius * (0.75 * (1.0 + c) ** 2 / (2.0 + c) - c))
 
 
 def angle_of_cap(height: float) -> float:

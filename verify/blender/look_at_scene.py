@@ -9,12 +9,13 @@ the first vertex of meshes, the camera's field of view, and the mean brightness 
 import json
 import runpy
 import sys
+from typing import Any
 
 import bpy
 import numpy as np
 
 
-def places(thing):
+def places(thing: Any) -> Any:
     """World places (n, 3) of what is drawn, turned back to y up."""
     evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
     values = evaluated.data.attributes["position"].data
@@ -25,7 +26,7 @@ def places(thing):
     return np.stack([world[:, 0], world[:, 2], -world[:, 1]], axis=1)
 
 
-def speed(thing):
+def speed(thing: Any) -> float | None:
     """The largest speed (m/s) of what is drawn; None without velocities."""
     evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
     attribute = evaluated.data.attributes.get("velocity")
@@ -36,13 +37,13 @@ def speed(thing):
     return float(np.linalg.norm(values.reshape(-1, 3), axis=1).max()) if len(values) else 0.0
 
 
-def described(thing):
+def described(thing: Any) -> dict[str, Any]:
     x = places(thing)
     bounds = [x.min(axis=0).tolist(), x.max(axis=0).tolist()] if len(x) else None
     return {"type": thing.type, "count": len(x), "bounds": bounds, "speed": speed(thing)}
 
 
-def render(picture, width, samples):
+def render(picture: str, width: int, samples: int) -> Any:
     scene = bpy.context.scene
     scene.render.resolution_x, scene.render.resolution_y = width, width * 9 // 16
     scene.cycles.samples = samples
@@ -54,11 +55,11 @@ def render(picture, width, samples):
     return pixels.reshape(-1, 4)[:, :3]
 
 
-def main(script, picture, width, samples, *frames):
+def main(script: str, picture: str, width: str, samples: str, *frames: str) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     runpy.run_path(script, run_name="__main__")
     scene = bpy.context.scene
-    found = {"version": bpy.app.version_string, "frames": {}}
+    found: dict[str, Any] = {"version": bpy.app.version_string, "frames": {}}
     for frame in frames:
         scene.frame_set(int(frame))
         things = (t for t in bpy.data.objects if t.type in ("POINTCLOUD", "MESH"))

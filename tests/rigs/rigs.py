@@ -1,0 +1,200 @@
+"""Small bodies of particles and one solver around them, for tests of single phases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from viscoil.colliders import ColliderSet
+from viscoil.core.compute import view, write
+from viscoil.core.timing import PhaseClock
+from viscoil.forces.registry import bare_forces
+from viscoil.materials.table import Materials
+from viscoil.neighbors.levels import MixedNeighbors
+from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles.store import SIZE, Particles
+from viscoil.scene import Collider, DcpbdSettings, Material, PlaneCollider
+from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.dcpbd.solver import DCPBD
+from viscoil.solvers.protocol import State
+from viscoil.walls.contact_walls import ContactWalls
+
+Float = NDArray[np.float64]
+
+SPACING = 0.02  # m
+VISCOUS = Material(density=1000.0, viscosity=100.0)
+FLOOR = PlaneCollider(point=(0.0, 0.0, 0.0), normal=(0.0, 1.0, 0.0), contact="sticky")
+
+
+def lattice(
+    shape: tuple[int, int, int], spacing: float = SPACING, center: ArrayLike = (0.0, 0.0, 0.0)
+) -> Float:
+    """Points (n, 3) of a cubic lattice around a centre, m."""
+    axes = [(np.arange(m) - 0.5 * (m - 1)) * spacing for m in shape]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    return np.asarray(grid + np.asarray(center))
+
+
+def jitter(points: Float, share: float, seed: int = 0, spacing: float = SPACING) -> Float:
+    """The points, each moved by up to `share` of the spacing along each axis."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(points + rng.uniform(-share, share, points.shape) * spacing)
+
+
+class Rig:
+    """Particles with all that a solver needs."""
+
+    def __init__(
+        self,
+        position: ArrayLike,
+        velocity: ArrayLike = 0.0,
+        material: Material = VISCOUS,
+        colliders: Sequence[Collider] = (),
+        periodic: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        size: ArrayLike | None = None,
+        **solver: Any,
+    ) -> None:
+        self.particles = Particles()
+        self.neighbors = Neighbors(periodic)
+        if size is not None:
+            self.particles.add_channel("size", SIZE)
+            self.neighbors = MixedNeighbors(
+                np.unique(np.asarray(size, np.float32)).tolist(), periodic
+            )
+        sizes = 1.0 if size is None else size
+        self.particles.append({"position": position, "velocity": velocity, "size": sizes})
+        settings = DcpbdSettings(**solver)
+        self.solver = DCPBD(settings, SPACING, self.neighbors, PhaseClock())
+        self.particles.require(self.solver.channels([material]))
+        self.materials = Materials([material])
+        self.forces = bare_forces(SPACING, settings)
+        self.surround(ColliderSet(colliders))
+
+    def surround(self, colliders: ColliderSet, *bodies: Any) -> None:
+        """Walls around the colliders; `bodies` are arrays of those that are tracked, and a count."""
+        self.walls = ContactWalls(
+            colliders.arrays, colliders.count, self.solver.smoothing, self.solver.settings.support,
+            *bodies,
+        )  # fmt: skip
+
+    @property
+    def state(self) -> State:
+        """What the solver is given."""
+        return State(self.particles, self.materials, self.walls, self.forces)
+
+    def step(self, dt: float) -> Mapping[str, float]:
+        """One step without gravity; its figures."""
+        return self.solver.step(self.state, dt)
+
+    def prepare(self, dt: float) -> StepContext:
+        """The step as it is before its projections; u* is the velocity as it is."""
+        self.materials.update(dt)
+        self.particles.require(self.solver.channels(self.materials.materials))
+        self.solver.find_neighbors(self.state, 0.05)
+        c = self.solver._context(self.solver.view(self.state, dt))
+        self.solver._prepare(c)
+        write(c.unknowns.trial, self.particles["velocity"])
+        return c
+
+    @property
+    def mass(self) -> float:
+        """Of a particle, kg."""
+        return self.materials.materials[0].density * SPACING**3
+
+
+def numbers(array: Any, count: int) -> Float:
+    """A copy in double precision."""
+    return np.array(view(array, count), dtype=np.float64)
+
+
+def tensors(six: Float) -> Float:
+    """Symmetric matrices (n, 3, 3) from (xx, yy, zz, xy, xz, yz)."""
+    xx, yy, zz, xy, xz, yz = np.moveaxis(six, -1, 0)
+    return np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=-1).reshape(*six.shape[:-1], 3, 3)
+
+
+@dataclass(frozen=True)
+class Discretisation:
+    """Constraints of a step, assembled in double precision from weights and positions.
+
+    Stresses and strains are Mandel vectors (off-diagonals times √2), in which the Frobenius
+    product is the plain dot product; bends are plain vectors.
+    """
+
+    strain: sp.csr_matrix  # B: Δt (L + Lᵀ) or e, or one after the other, is B u
+    volume: float
+    mass: float
+    dt: float
+
+    def force(self, stress: Float) -> Float:
+        """f = −∂(V/(2Δt) σ·B u)/∂u of the multipliers σ; of stresses V σ:L is this virtual work."""
+        return np.asarray(-self.volume / (2.0 * self.dt) * (self.strain.T @ stress))
+
+    def operator(self, free: Float | None = None) -> sp.csr_matrix:
+        """A = −E(Δt/m f(·)); `free` is 1 for each velocity component that can change."""
+        b = self.strain
+        if free is not None:
+            b = b @ sp.diags(free)
+        return sp.csr_matrix(b @ b.T * (self.volume / (2.0 * self.mass)))
+
+    def above(self, other: "Discretisation") -> "Discretisation":
+        """These constraints, followed by others on the same velocities."""
+        rows = sp.csr_matrix(sp.vstack([self.strain, other.strain]))
+        return Discretisation(rows, self.volume, self.mass, self.dt)
+
+
+def mandel(six: Float) -> Float:
+    """(n, 6) to a flat Mandel vector."""
+    return np.asarray(six * np.array([1.0, 1.0, 1.0, *[np.sqrt(2.0)] * 3])).reshape(-1)
+
+
+def unmandel(flat: Float) -> Float:
+    return np.asarray(flat.reshape(-1, 6) / np.array([1.0, 1.0, 1.0, *[np.sqrt(2.0)] * 3]))
+
+
+def assemble(rig: Rig, c: StepContext) -> Discretisation:
+    """Δt (L + Lᵀ) with L_i = 1/V Σ_j g_ij (u_j − u_i) ⊗ K_i x_ij as a sparse matrix."""
+    i, j, g, x, k = _pairs(rig, c)
+    arm = g[:, None] * np.einsum("pab,pb->pa", k[i], x)
+    derivative = [_differences(i, j, arm[:, along], c.n) for along in range(3)]
+    rows = sp.csr_matrix((6 * c.n, 3 * c.n))
+    for component, (a, b) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+        for axis, along in ((a, b), (b, a)):
+            place = np.zeros((6, 3))
+            place[component, axis] = 1.0 if a == b else np.sqrt(2.0)
+            rows = rows + sp.kron(derivative[along], place)
+    dt = float(c.view.scale.dt)
+    return Discretisation(sp.csr_matrix(dt * rows), SPACING**3, rig.mass, dt)
+
+
+def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
+    """e_i = b Δt/V Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i) as a sparse matrix; none where K is 0.
+
+    With b = √2 d and the lean s_i = K_i Σ_j g_ij x_ij/V, taken anew from the weights.
+    """
+    i, j, g, x, k = _pairs(rig, c)
+    total = np.zeros((c.n, 3))
+    np.add.at(total, i, g[:, None] * x)
+    lean = np.einsum("nab,nb->na", k, total)
+    tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * (np.abs(k).max(axis=(1, 2)) > 0.0)[i]
+    dt = float(c.view.scale.dt)
+    rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
+    return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)
+
+
+def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
+    """i, j, g_ij/V and x_ij of all pairs, and K of all particles, in double precision."""
+    start, j = rig.neighbors.as_numpy(c.n)
+    i = np.repeat(np.arange(c.n), np.diff(start))
+    x = numbers(c.view.near.position, c.n)
+    k = tensors(numbers(c.stencil.correction, c.n))
+    return i, j, numbers(c.stencil.weight, len(j)) / SPACING**3, x[i] - x[j], k
+
+
+def _differences(i: Any, j: Any, factor: Float, n: int) -> sp.csr_matrix:
+    """Σ_j factor_ij (u_j − u_i) of one component u."""
+    others = sp.csr_matrix((factor, (i, j)), shape=(n, n))
+    return sp.csr_matrix(others - sp.diags(np.asarray(others.sum(axis=1)).reshape(-1)))
