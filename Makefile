@@ -26,7 +26,7 @@ help:
 	@echo 'make test          install, then lint and run all tests'
 	@echo 'make test-minimum  run all tests with the lowest versions of all dependencies'
 	@echo 'make coverage      run all tests and print which lines they do not reach'
-	@echo 'make lint          ruff, mypy, and whether generated pages are current'
+	@echo 'make lint          ruff, mypy, rooms, sizes, and whether generated pages are current'
 	@echo 'make format        write code the way lint wants it'
 	@echo 'make verify        compare with closed forms and published numbers (long)'
 	@echo 'make bench         measure speed and memory (long)'
@@ -56,6 +56,8 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_sizes.py
 	$(BIN)/python scripts/scene_reference.py --check
 	$(BIN)/python scripts/material_reference.py --check
 	$(BIN)/python scripts/builtin_mesh_reference.py --check

@@ -37,7 +37,7 @@ def check(points: np.ndarray, sizes: np.ndarray, period: Period = OPEN, blur: fl
     particles = crowd(points, sizes)
     near = MixedNeighbors(np.unique(sizes.astype(np.float32)).tolist(), period)
     near.pairs.neighbor.fill(-1)
-    near._rows.fill(-1)
+    near._rows.entries.fill(-1)
     near.update(particles, RADIUS)
     n = particles.count
     start, neighbor = near.as_numpy(n)

@@ -29,7 +29,7 @@ def find(
     particles.append({"position": points})
     near = Neighbors(period)
     near.pairs.neighbor.fill(-1)
-    near._rows.fill(-1)
+    near._rows.entries.fill(-1)
     near.update(particles, radius)
     start, neighbor = near.as_numpy(particles.count)
     return np.array(particles["position"]), np.array(start), np.array(neighbor)

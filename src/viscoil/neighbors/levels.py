@@ -21,6 +21,7 @@ from viscoil.neighbors.pairs import (
     CellGrid,
     Neighbors,
     PairList,
+    Rows,
     find_brick,
     link_cell,
     pack_rows,
@@ -227,19 +228,18 @@ def _collect(
     cell: qd.i32,
     reach: qd.f32,
     row: qd.i32,
-    width: qd.i32,
     found: qd.i32,
     period: Period,
     position: Vec3s,
     grid: CellGrid,
-    rows: Ints,
+    rows: Rows,
 ) -> qd.i32:
     """Puts the particles of a cell (-1: none) that are within reach into the row; its new length."""
     count = found
     if cell >= 0:
         for j in range(grid.cell_start[cell], grid.cell_start[cell + 1]):
             apart = separation(period, position[i], position[j])
-            rows[row + qd.min(count, width - 1)] = j
+            rows.entries[row + qd.min(count, rows.width - 1)] = j
             near = qd.cast(apart.dot(apart) < reach * reach, qd.i32)
             count += near & qd.cast(j != i, qd.i32)
     return count
@@ -249,7 +249,6 @@ def _collect(
 def list_level_chunk(
     first: qd.i32,
     last: qd.i32,
-    width: qd.i32,
     bricks: qd.i32,
     radius: qd.f32,
     period: Period,
@@ -258,7 +257,7 @@ def list_level_chunk(
     size: Floats,
     grid: CellGrid,
     nearby: Ints,
-    rows: Ints,
+    rows: Rows,
     pairs: PairList,
 ) -> qd.i32:
     """Lists the neighbours of particles first..last-1, r < (s_i + s_j)/2 `radius`; the longest row.
@@ -266,12 +265,12 @@ def list_level_chunk(
     Rows are collected and packed as those of a single level are.
     """
     for i in range(first, last):
-        row = (i - first) * width
+        row = (i - first) * rows.width
         c = grid.cell_of[i + 1] - 1
         found = 0
         for o in range(27):
             found = _collect(
-                i, grid.around[c * 27 + o], size[i] * radius, row, width, found,
+                i, grid.around[c * 27 + o], size[i] * radius, row, found,
                 period, position, grid, rows,
             )  # fmt: skip
         for b in range(levels.count):
@@ -290,11 +289,11 @@ def list_level_chunk(
                             cell, brick = _find_cell(wanted, bricks, grid, brick_key, brick)
                             brick_key = wanted >> 9
                             found = _collect(
-                                i, cell, reach, row, width, found,
+                                i, cell, reach, row, found,
                                 period, position, grid, rows,
                             )  # fmt: skip
         pairs.start[i + 1] = found
-    return pack_rows(first, last, width, rows, pairs)
+    return pack_rows(first, last, rows, pairs)
 
 
 class MixedNeighbors(Neighbors):
@@ -337,7 +336,7 @@ class MixedNeighbors(Neighbors):
 
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = list_level_chunk(
-            first, last, self._row_width, self._bricks, radius, self.period,
+            first, last, self._bricks, radius, self.period,
             self._levels, particles.array("position"), particles.array("size"), self._grid,
             self._nearby, self._rows, self.pairs,
         )  # fmt: skip

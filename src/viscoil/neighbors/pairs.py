@@ -41,6 +41,14 @@ class PairList:
 
 
 @dataclasses.dataclass
+class Rows:
+    """Where neighbours are collected before they are packed: a row for each particle of a chunk."""
+
+    width: qd.i32  # neighbours that a row holds
+    entries: Ints  # (particles of a chunk times width)
+
+
+@dataclasses.dataclass
 class CellGrid:
     """Occupied cells in Z-order, and bricks of 8³ cells that find a cell by its coordinates."""
 
@@ -174,12 +182,11 @@ def link_cell(
 def _list_chunk(
     first: qd.i32,
     last: qd.i32,
-    width: qd.i32,
     radius: qd.f32,
     period: Period,
     position: Vec3s,
     grid: CellGrid,
-    rows: Ints,
+    rows: Rows,
     pairs: PairList,
 ) -> qd.i32:
     """Lists the neighbours of particles first..last-1; returns the longest row.
@@ -190,22 +197,22 @@ def _list_chunk(
     for i in range(first, last):
         xi = position[i]
         c = grid.cell_of[i + 1] - 1
-        row = (i - first) * width
+        row = (i - first) * rows.width
         found = 0
         for o in range(27):
             other = grid.around[c * 27 + o]
             if other >= 0:
                 for j in range(grid.cell_start[other], grid.cell_start[other + 1]):
                     apart = separation(period, xi, position[j])
-                    rows[row + qd.min(found, width - 1)] = j
+                    rows.entries[row + qd.min(found, rows.width - 1)] = j
                     near = qd.cast(apart.dot(apart) < radius * radius, qd.i32)
                     found += near & qd.cast(j != i, qd.i32)
         pairs.start[i + 1] = found
-    return pack_rows(first, last, width, rows, pairs)
+    return pack_rows(first, last, rows, pairs)
 
 
 @qd.func
-def pack_rows(first: qd.i32, last: qd.i32, width: qd.i32, rows: Ints, pairs: PairList) -> qd.i32:
+def pack_rows(first: qd.i32, last: qd.i32, rows: Rows, pairs: PairList) -> qd.i32:
     """Makes counts into starts and puts the rows one after the other; returns the longest."""
     longest = 0
     qd.loop_config(serialize=True)
@@ -213,11 +220,11 @@ def pack_rows(first: qd.i32, last: qd.i32, width: qd.i32, rows: Ints, pairs: Pai
         longest = qd.max(longest, pairs.start[i + 1])
         pairs.start[i + 1] = pairs.start[i + 1] + pairs.start[i]
     for i in range(first, last):
-        row = (i - first) * width
+        row = (i - first) * rows.width
         begin = pairs.start[i]
         end = qd.min(pairs.start[i + 1], pairs.neighbor.shape[0])
-        for k in range(begin, qd.min(end, begin + width)):
-            pairs.neighbor[k] = rows[row + k - begin]
+        for k in range(begin, qd.min(end, begin + rows.width)):
+            pairs.neighbor[k] = rows.entries[row + k - begin]
     return longest
 
 
@@ -231,8 +238,7 @@ class Neighbors:
         """The sizes of particles that it can tell apart."""
         self.pairs = PairList(scalars(i32, 1), scalars(i32, 1))
         self.pair_count = 0
-        self._rows = scalars(i32, CHUNK * ROW_WIDTH)
-        self._row_width = ROW_WIDTH
+        self._rows = Rows(ROW_WIDTH, scalars(i32, CHUNK * ROW_WIDTH))
         self._start_small()
 
     def _start_small(self) -> None:
@@ -324,19 +330,18 @@ class Neighbors:
     def _list_rows(self, first: int, last: int, radius: float, particles: Particles) -> None:
         while True:
             longest = self._list_chunk(first, last, radius, particles)
-            if longest < self._row_width:
+            if longest < self._rows.width:
                 return
             if longest > MOST_NEIGHBORS:
                 raise RunError(
                     f"a particle has {longest} neighbours: particles collapsed onto each other; "
                     "use a smaller time step, or check that emitters and fluids do not overlap"
                 )
-            self._row_width = 2 * longest
-            self._rows = scalars(i32, CHUNK * self._row_width)
+            self._rows = Rows(2 * longest, scalars(i32, CHUNK * 2 * longest))
 
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = _list_chunk(
-            first, last, self._row_width, radius, self.period,
+            first, last, radius, self.period,
             particles.array("position"), self._grid, self._rows, self.pairs,
         )  # fmt: skip
         return longest

@@ -120,12 +120,11 @@ def push_out(
 ):
     """(y, offset) of the particle with contact c, out of the walls.
 
-    `offset` is the part of y that is no motion. Sticking and friction act on the displacement
-    without it. An offset into the wall is taken back first: undoing it must not become a velocity.
-    Impulses are noted in kg m: of the step, times Δt.
+    `offset` is the part of y that is no motion. A nozzle says where its particles go. Pushing a
+    particle out of one wall may push it through another, or through another part of the same one: a
+    second round has the last word, so that nothing leaks.
     """
-    i = walls.contacts.particle[c]
-    x = near.position[i]
+    x = near.position[walls.contacts.particle[c]]
     out = y
     still = offset
     if walls.contacts.nozzle[c] >= 0:
@@ -133,52 +132,76 @@ def push_out(
         still = vec3(0.0)
         out = x + scale.dt * walls.nozzles.speed[e] * walls.nozzles.direction[e]
     else:
-        # Pushing a particle out of one wall may push it through another, or through another part of
-        # the same one: a second round has the last word, so that nothing leaks.
         for visit in range(2 * walls.count):
             k = visit % walls.count
-            at, safe = wall_ahead(
-                walls.colliders, k, scale.dt, walls.contacts.spacing[c], 0, x, out
-            )
-            before = out - still
-            slot = -1
-            moves = False
-            take = 1.0
-            if qd.static(walls.coupled):
-                slot = walls.bodies.slot[k]
-                moves = is_dynamic(walls.bodies, slot)
-                if moves:
-                    at = body_ahead(c, slot, scale, walls, x, out)
-                    safe = out
-                    take = walls.bodies.push_share[slot]
-            gap = at[3] - resting_distance(walls.contacts.spacing[c], walls.contacts.height[c])
-            kind = walls.colliders.contact[k]
-            touching = 0.0
-            if kind == Contact.STICKY:
-                # a stuck layer stays stuck while it moves by rounding and density corrections
-                touching = 0.02 * walls.contacts.spacing[c]
-            if visit >= walls.count:
-                out = safe
-            elif gap < touching:
-                n = vec3(at[0], at[1], at[2])
-                inward = qd.min(still.dot(n), 0.0)
-                still -= inward * n
-                depth = qd.max(inward - gap, 0.0)
-                if qd.static(walls.coupled):
-                    depth *= take
-                walls.contacts.push[c] = walls.contacts.push[c] + depth
-                out += (depth - inward) * n
-                slip = out - still - x
-                surface = surface_velocity(walls.colliders, k, out)
-                if qd.static(walls.coupled):
-                    if moves:
-                        surface = body_velocity(walls.bodies, slot, x)
-                slip -= scale.dt * surface
-                slip -= slip.dot(n) * n
-                if qd.static(walls.coupled):
-                    slip *= take
-                friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, out)
-                holds, brakes = friction * walls.contacts.push[c], friction * depth
-                out -= share_of_slip_lost(kind, slip.norm(), holds, brakes) * slip
-                note_impulse(c, slot, walls, (out - still - before) / near.inverse_mass[i])
+            last_word = visit >= walls.count
+            out, still = _pushed_from(last_word, c, k, out, still, scale, near, walls)
     return out, still
+
+
+@qd.func
+def _pushed_from(
+    last_word: bool,
+    c: qd.i32,
+    k: qd.i32,
+    y: vec3,
+    offset: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+):
+    """(y, offset), out of collider k; with `last_word` no farther than where the way meets it.
+
+    Sticking and friction act on the displacement without the offset. An offset into the wall is taken
+    back first: undoing it must not become a velocity. Impulses are noted in kg m: of the step, times
+    Δt.
+    """
+    i = walls.contacts.particle[c]
+    x = near.position[i]
+    out = y
+    still = offset
+    at, safe = wall_ahead(walls.colliders, k, scale.dt, walls.contacts.spacing[c], 0, x, out)
+    slot = -1
+    moves = False
+    take = 1.0
+    if qd.static(walls.coupled):
+        slot = walls.bodies.slot[k]
+        moves = is_dynamic(walls.bodies, slot)
+        if moves:
+            at = body_ahead(c, slot, scale, walls, x, out)
+            safe = out
+            take = walls.bodies.push_share[slot]
+    gap = at[3] - resting_distance(walls.contacts.spacing[c], walls.contacts.height[c])
+    if last_word:
+        out = safe
+    elif gap < touching_gap(walls.colliders.contact[k], walls.contacts.spacing[c]):
+        n = vec3(at[0], at[1], at[2])
+        inward = qd.min(still.dot(n), 0.0)
+        still -= inward * n
+        depth = take * qd.max(inward - gap, 0.0)
+        walls.contacts.push[c] = walls.contacts.push[c] + depth
+        out += (depth - inward) * n
+        surface = surface_velocity(walls.colliders, k, out)
+        if qd.static(walls.coupled):
+            if moves:
+                surface = body_velocity(walls.bodies, slot, x)
+        slip = out - still - x - scale.dt * surface
+        slip -= slip.dot(n) * n
+        slip *= take
+        friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, out)
+        holds, brakes = friction * walls.contacts.push[c], friction * depth
+        out -= share_of_slip_lost(walls.colliders.contact[k], slip.norm(), holds, brakes) * slip
+        note_impulse(c, slot, walls, (out - still - (y - offset)) / near.inverse_mass[i])
+    return out, still
+
+
+@qd.func
+def touching_gap(kind: qd.i32, spacing: qd.f32) -> qd.f32:
+    """The gap below which a particle is pushed or held, m.
+
+    A layer that sticks stays so while rounding and density corrections move it.
+    """
+    gap = 0.0
+    if kind == Contact.STICKY:
+        gap = 0.02 * spacing
+    return gap

@@ -89,55 +89,12 @@ def _prepare_gradients(
     near: ParticleArrays,
     stencil: Stencil,
 ):
-    """Pairs with less than half a percent of the weight at q = 1/2 have none.
-
-    They are put last in their rows, out of the iterations' way: every seventh listed pair of a fluid,
-    beyond 0.95 h.
-    """
     for i in range(n):
-        xi = near.position[i]
+        moment, total = _prepare_weights(scale, near, stencil, i)
         volume = volume_of(scale, near, i)
-        moment = vec6(0.0)
-        total = vec3(0.0)
-        unit = scale.volume * scale.volume * scale.gradient_scale
-        least = 0.005 * slope_over_q(scale.kind, 0.5)
-        end = near.pairs.start[i]
-        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-            j = near.pairs.neighbor[k]
-            x = separation(near.period, xi, near.position[j])
-            size = pair_size(scale, near, i, j)
-            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
-            stencil.weight[k] = 0.0
-            if slope < least:
-                g = unit * weight_share(scale, near, i, j) * slope
-                near.pairs.neighbor[k] = near.pairs.neighbor[end]
-                near.pairs.neighbor[end] = j
-                stencil.weight[end] = g
-                end += 1
-                total += g * x
-                moment += g * vec6(
-                    x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
-                )
-        stencil.weighted_end[i] = end
         correction = invert_moment(-moment / volume, corrected)
         own = times_vector(correction, total)
-        sum_of_squares = own.dot(own) * near.inverse_mass[i]
-        tilted_sum = 0.0
-        tilted_squares = 0.0
-        for k in range(near.pairs.start[i], end):
-            j = near.pairs.neighbor[k]
-            x = separation(near.period, xi, near.position[j])
-            arm = stencil.weight[k] * times_vector(correction, x)
-            sum_of_squares += arm.dot(arm) * near.inverse_mass[j]
-            tilted = stencil.weight[k] * (1.0 + own.dot(x) / volume)
-            tilted_sum += tilted
-            tilted_squares += tilted * tilted * near.inverse_mass[j]
-        # the mean over the six unit stresses e of |e v|² is |v|²/3
-        unit = 2.0 * scale.dt * scale.dt / volume
-        stencil.diagonal[i] = unit / 3.0 * sum_of_squares
-        length = bend_length(scale, near, i)
-        tilted_squares += tilted_sum * tilted_sum * near.inverse_mass[i]
-        stencil.bend_diagonal[i] = unit * length * length * tilted_squares
+        _prepare_diagonals(correction, own, scale, near, stencil, i)
         if materials.active[near.material[i]] == 0:
             correction = vec6(0.0)
         stencil.correction[i] = correction
@@ -145,6 +102,65 @@ def _prepare_gradients(
             slack = 0.1 * compliance(materials, near.material[i], near.softness[i])[0]
             stencil.firmness[i] = stencil.diagonal[i] / (stencil.diagonal[i] + slack)
         stencil.asymmetry[i] = times_vector(correction, total) / volume
+
+
+@qd.func
+def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32):
+    """Weights of the pairs of particle i; (Σ_j g_ij x_ij ⊗ x_ij, Σ_j g_ij x_ij).
+
+    Pairs with less than half a percent of the weight at q = 1/2 have none, and are put last in their
+    row, out of the iterations' way: every seventh listed pair of a fluid, beyond 0.95 h.
+    """
+    xi = near.position[i]
+    moment = vec6(0.0)
+    total = vec3(0.0)
+    unit = scale.volume * scale.volume * scale.gradient_scale
+    least = 0.005 * slope_over_q(scale.kind, 0.5)
+    end = near.pairs.start[i]
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        x = separation(near.period, xi, near.position[j])
+        size = pair_size(scale, near, i, j)
+        slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
+        stencil.weight[k] = 0.0
+        if slope < least:
+            g = unit * weight_share(scale, near, i, j) * slope
+            near.pairs.neighbor[k] = near.pairs.neighbor[end]
+            near.pairs.neighbor[end] = j
+            stencil.weight[end] = g
+            end += 1
+            total += g * x
+            moment += g * vec6(
+                x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
+            )
+    stencil.weighted_end[i] = end
+    return moment, total
+
+
+@qd.func
+def _prepare_diagonals(
+    correction: vec6, own: vec3, scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32
+):
+    """Mean diagonals of the systems of stresses and of bends; `own` is K Σ_j g_ij x_ij."""
+    xi = near.position[i]
+    volume = volume_of(scale, near, i)
+    sum_of_squares = own.dot(own) * near.inverse_mass[i]
+    tilted_sum = 0.0
+    tilted_squares = 0.0
+    for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+        j = near.pairs.neighbor[k]
+        x = separation(near.period, xi, near.position[j])
+        arm = stencil.weight[k] * times_vector(correction, x)
+        sum_of_squares += arm.dot(arm) * near.inverse_mass[j]
+        tilted = stencil.weight[k] * (1.0 + own.dot(x) / volume)
+        tilted_sum += tilted
+        tilted_squares += tilted * tilted * near.inverse_mass[j]
+    # the mean over the six unit stresses e of |e v|² is |v|²/3
+    unit = 2.0 * scale.dt * scale.dt / volume
+    stencil.diagonal[i] = unit / 3.0 * sum_of_squares
+    length = bend_length(scale, near, i)
+    tilted_squares += tilted_sum * tilted_sum * near.inverse_mass[i]
+    stencil.bend_diagonal[i] = unit * length * length * tilted_squares
 
 
 @qd.func
