@@ -230,6 +230,14 @@ def test_double_precision_comes_back(suffix, tmp_path):
     assert np.array_equal(read_mesh(tmp_path / f"a.{suffix}").vertices, mesh.vertices)
 
 
+def test_what_is_no_number_comes_back_in_glb(tmp_path):
+    """Attributes of a part that has none are NaN, which JSON, with the ranges of arrays, cannot hold."""
+    friction = np.array([np.nan, 0.5] * 4, dtype=np.float32)
+    write_mesh(tmp_path / "a.glb", cube(friction=friction))
+    back = read_mesh(tmp_path / "a.glb").attributes["friction"]
+    assert np.array_equal(back, friction, equal_nan=True)
+
+
 @pytest.mark.parametrize("suffix", sorted(IN_SINGLE))
 def test_what_single_precision_cannot_hold_is_not_written(suffix, tmp_path):
     path = tmp_path / f"a.{suffix}"

@@ -42,11 +42,11 @@ def _packed(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 
 def _finish(tree: dict[str, Any]) -> None:
-    """Names the colours, and drops ranges that JSON cannot hold, of attributes that are no numbers."""
+    """Names the colours, and drops the ranges of attributes: NaN, which some hold, is no JSON."""
     for mesh in tree.get("meshes", []):
         attributes = mesh["primitives"][0]["attributes"]
         if _COLOR in attributes:
             attributes["COLOR_0"] = attributes.pop(_COLOR)
-        for name in set(attributes) - {"POSITION"}:
+        for index in set(attributes.values()) - {attributes["POSITION"]}:
             for key in ("min", "max"):
-                tree["accessors"][attributes[name]].pop(key, None)
+                tree["accessors"][index].pop(key, None)
