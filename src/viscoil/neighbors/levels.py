@@ -318,7 +318,7 @@ class MixedNeighbors(Neighbors):
         if particles.count == 0:
             return 0, False
         self._radius = radius
-        lay_out(self._levels, [self._layout(size * radius) for size in self.sizes])
+        lay_out(self._levels, [self.layout(size * radius) for size in self.sizes])
         self._sorter.reserve(particles.capacity)
         make_level_keys(
             particles.count, self._levels, particles.array("position"), particles.array("size"),
@@ -329,15 +329,15 @@ class MixedNeighbors(Neighbors):
     def _link(self, cells: int, bricks: int) -> None:
         self._bricks = bricks
         if self._nearby.shape[0] < cells:
-            self._nearby = scalars(qd.i32, self._grid.cell_key.shape[0])
+            self._nearby = scalars(qd.i32, self.grid.cell_key.shape[0])
         link_levels(
-            cells, bricks, self._radius, self.period.repeats, self._levels, self._grid, self._nearby
+            cells, bricks, self._radius, self.period.repeats, self._levels, self.grid, self._nearby
         )
 
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = list_level_chunk(
             first, last, self._bricks, radius, self.period,
-            self._levels, particles.array("position"), particles.array("size"), self._grid,
+            self._levels, particles.array("position"), particles.array("size"), self.grid,
             self._nearby, self._rows, self.pairs,
         )  # fmt: skip
         return longest

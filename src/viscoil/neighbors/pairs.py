@@ -247,8 +247,9 @@ class Neighbors:
         self.pairs.start, self.pairs.neighbor = scalars(i32, 1), scalars(i32, 1)
         self._sorter = ZSort()
         self._periodic_cells = [0, 0, 0]
-        self._grid = CellGrid(*(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32)))
+        self.grid = CellGrid(*(scalars(t, 1) for t in (i32, i64, i32, i32, i64, i32, i32)))
         self._sums = scalars(i32, 1)
+        self.brick_count = 0
 
     def update(self, particles: Particles, radius: float) -> None:
         """Drops dead particles, re-sorts the living in memory, lists pairs closer than `radius`."""
@@ -261,6 +262,7 @@ class Neighbors:
         if moved:
             particles.reorder(self._sorter.order, survivors)
         particles.trim()
+        particles.update_connections()
         self.pair_count = 0
         if survivors:
             self._find_cells(survivors)
@@ -268,12 +270,12 @@ class Neighbors:
 
     def _sort(self, particles: Particles, radius: float) -> tuple[int, bool]:
         """How many particles live, and whether any has to move."""
-        self._periodic_cells, cells_per_metre = self._layout(radius)
+        self._periodic_cells, cells_per_metre = self.layout(radius)
         return self._sorter.sort(
             particles.count, cells_per_metre, particles.array("position"), particles.alive
         )
 
-    def _layout(self, radius: float) -> tuple[list[int], list[float]]:
+    def layout(self, radius: float) -> tuple[list[int], list[float]]:
         """Cells per periodic axis (0: open), and cells per metre along each axis."""
         size = radius * 1.0001  # rounding must not put a neighbour two cells away
         counts = [int(length / size) for length in self.lengths]
@@ -290,7 +292,7 @@ class Neighbors:
         return counts, per_metre
 
     def _find_cells(self, n: int) -> None:
-        grid, keys = self._grid, self._sorter.keys
+        grid, keys = self.grid, self._sorter.keys
         if grid.cell_of.shape[0] < n + 1:
             grid.cell_of = scalars(i32, keys.shape[0] + 1)
             self._sums = scalars(i32, block_count(keys.shape[0] + 1))
@@ -310,10 +312,11 @@ class Neighbors:
             grid.brick_key = scalars(i64, room)
             grid.brick_cells = scalars(i32, room * 512)
         _fill_bricks(cells, bricks, grid)
+        self.brick_count = bricks
         self._link(cells, bricks)
 
     def _link(self, cells: int, bricks: int) -> None:
-        _link_cells(cells, bricks, *self._periodic_cells, self._grid)
+        _link_cells(cells, bricks, *self._periodic_cells, self.grid)
 
     def _list_pairs(self, particles: Particles, radius: float) -> None:
         n = particles.count
@@ -342,7 +345,7 @@ class Neighbors:
     def _list_chunk(self, first: int, last: int, radius: float, particles: Particles) -> int:
         longest: int = _list_chunk(
             first, last, radius, self.period,
-            particles.array("position"), self._grid, self._rows, self.pairs,
+            particles.array("position"), self.grid, self._rows, self.pairs,
         )  # fmt: skip
         return longest
 

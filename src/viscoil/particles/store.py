@@ -19,11 +19,13 @@ import quadrants as qd
 
 from viscoil.core.compute import Floats, Ints, Vec3s, Vec6s, scalars, vectors, view, write
 from viscoil.core.errors import ViscoilError
+from viscoil.particles.connections import Connections
 
 GROWTH = 1.25  # the arrays of a step go with the channels, so that room to spare is dear
 SMALLEST_CAPACITY = 1024
 PATIENCE = 32  # sorts for which less than half must have been in use before the arrays shrink
 MOST_IDS = 2**31  # that 32 bits can tell apart
+CONNECTIONS = "connections."  # before the names of their arrays in a checkpoint
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Particles:
         self._sorts_half_empty = 0
         self._most_since = 0
         self.alive = self._mask(self.capacity)
+        self.connections: dict[str, Connections] = {}
+        """Lists between particles, by name: see `connect`."""
         self.require({**BASE_CHANNELS, **(channels or {})})
 
     def require(self, channels: Mapping[str, ChannelKind]) -> None:
@@ -123,6 +127,22 @@ class Particles:
         self._arrays[name] = kind.allocate(self.capacity)
         if kind.rest != 0.0:
             self[name] = kind.rest
+
+    def connect(self, name: str, room: int, width: int = 1) -> Connections:
+        """Lists of connections between particles, up to `room` for each, of `width` numbers each.
+
+        They follow the particles through sorting, removal and checkpoints.
+        """
+        if name not in self.connections:
+            made = Connections(room, width)
+            made.resize(self.capacity, 0)
+            self.connections[name] = made
+        return self.connections[name]
+
+    def update_connections(self) -> None:
+        """After a sort: finds where connected particles lie, drops what leads to those that are gone."""
+        for connections in self.connections.values():
+            connections.update(self.count, self.array("id"), self.next_id)
 
     def array(self, name: str) -> Any:
         """The array that kernels use."""
@@ -162,6 +182,8 @@ class Particles:
             shape = (added,) if kind.width == 1 else (added, kind.width)
             values = channels.get(name, ids if name == "id" else kind.rest)
             write(self._arrays[name], np.broadcast_to(values, shape), self.count)
+        for connections in self.connections.values():
+            connections.clear_rows(self.count, self.count + added)
         self.count += added
         self.next_id += added
         self._most_since = max(self._most_since, self.count)
@@ -171,7 +193,11 @@ class Particles:
         arrays = {name: np.array(self[name]) for name in self}
         arrays["alive"] = np.array(view(self.alive, self.count))
         kinds = {n: [k.dtype, k.width, k.unit, k.rest] for n, k in self.kinds.items()}
-        return arrays, {"next_id": self.next_id, "channels": kinds}
+        for name, connections in self.connections.items():
+            saved = connections.save(self.count)
+            arrays |= {f"{CONNECTIONS}{name}.{part}": array for part, array in saved.items()}
+        lists = {name: [c.room, c.width] for name, c in self.connections.items()}
+        return arrays, {"next_id": self.next_id, "channels": kinds, "connections": lists}
 
     @classmethod
     def load(
@@ -186,6 +212,11 @@ class Particles:
             particles.append({name: arrays[name] for name in kept})
             write(particles.alive, arrays["alive"])
         particles.next_id = metadata["next_id"]
+        for name, (room, width) in metadata.get("connections", {}).items():
+            begin = f"{CONNECTIONS}{name}."
+            own = {n.removeprefix(begin): a for n, a in arrays.items() if n.startswith(begin)}
+            particles.connect(name, room, width).load(own)
+        particles.update_connections()
         return particles
 
     def reserve(self, count: int) -> None:
@@ -200,6 +231,8 @@ class Particles:
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
             self._spare[kind.dtype, kind.width] = self._arrays[name]
             self._arrays[name] = spare
+        for connections in self.connections.values():
+            connections.reorder(order, survivors)
         if survivors < self.count:
             self.alive.fill(1)
         self.count = survivors
@@ -234,6 +267,8 @@ class Particles:
             grown = kind.allocate(capacity)
             write(grown, self[name])
             self._arrays[name] = grown
+        for connections in self.connections.values():
+            connections.resize(capacity, self.count)
         alive = self._mask(capacity)
         write(alive, view(self.alive, self.count))
         self.alive = alive
