@@ -1,6 +1,7 @@
 """Which solvers a scene may name, and which model checks the [solver] table of each."""
 
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler, SerializeAsAny
@@ -13,6 +14,7 @@ from viscoil.scene.solvers.base import SolverSettings
 from viscoil.scene.solvers.dcpbd import DcpbdSettings
 
 DEFAULT = "dcpbd"
+PACKAGES = "viscoil.solvers"  # entry points by which other packages offer solvers
 
 _models: dict[str, type[SolverSettings]] = {"dcpbd": DcpbdSettings}
 
@@ -35,12 +37,20 @@ def settings_model(table: Any) -> type[SolverSettings]:
     return _models.get(method if isinstance(method, str) else DEFAULT, _models[DEFAULT])
 
 
+def _is_known(method: str) -> bool:
+    """Whether there is such a solver; one of another package is loaded, and registers itself."""
+    if method not in _models:
+        for found in entry_points(group=PACKAGES, name=method):
+            found.load()
+    return method in _models
+
+
 def _by_method(table: Any) -> Any:
     """Settings by the model that the table's method names."""
     if not isinstance(table, Mapping):
         return table
     method = table.get("method", DEFAULT)
-    if not isinstance(method, str) or method not in _models:
+    if not isinstance(method, str) or not _is_known(method):
         reject([(("method",), unknown_name("solver", method, _models), method)])
     return _models[method].model_validate(dict(table))
 
