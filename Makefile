@@ -13,12 +13,13 @@ TEST_FLAGS :=
 
 CODE := src tests scripts $(wildcard verify bench)
 
-.PHONY: help demo test lint format verify bench docs images clean
+.PHONY: help demo test test-margins lint format verify bench docs images clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo     install, simulate honey, and say where the video is'
 	@echo 'make test     install, then lint and run all tests'
+	@echo 'make test-margins  how far simulated figures stay from their bars (long)'
 	@echo 'make lint     ruff, mypy, and whether generated pages are current'
 	@echo 'make format   write code the way lint wants it'
 	@echo 'make verify   compare with closed forms and published numbers (long)'
@@ -36,6 +37,9 @@ demo: $(VENV)/.installed
 test: lint
 	@scripts/test_packages.sh
 	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile $(TEST_FLAGS)
+
+test-margins: $(VENV)/.installed-test
+	$(BIN)/python scripts/test_margins.py -n $(TEST_PROCESSES) --dist loadfile $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)
