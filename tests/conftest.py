@@ -27,19 +27,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     seeds = os.environ.get("VISCOIL_PERTURB")
     if seeds is not None and metafunc.definition.get_closest_marker("physics"):
         starts = [int(seed) for seed in seeds.split(",")]
-        metafunc.fixturenames.append("start")
         metafunc.parametrize("start", starts, indirect=True, ids="start{}".format)
 
 
-@pytest.fixture
-def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All particles start a little beside their places, at random."""
-    if request.param:
+@pytest.fixture(autouse=True)
+def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The seed by which all particles start a little beside their places; 0 is as written."""
+    seed = int(getattr(request, "param", 0))
+    if seed:
         from bars import perturbed
 
         from viscoil.particles.store import Particles
 
-        monkeypatch.setattr(Particles, "append", perturbed(Particles.append, request.param))
+        monkeypatch.setattr(Particles, "append", perturbed(Particles.append, seed))
+    return seed
 
 
 @pytest.fixture(scope="session")
