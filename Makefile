@@ -18,12 +18,13 @@ PARALLEL := -n $(TEST_PROCESSES) --dist loadfile
 
 CODE := src tests scripts $(wildcard verify bench)
 
-.PHONY: help demo test test-minimum coverage lint format verify bench docs site images clean
+.PHONY: help demo test test-margins test-minimum coverage lint format verify bench docs site images clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo          install, simulate honey, and say where the video is'
 	@echo 'make test          install, then lint and run all tests'
+	@echo 'make test-margins  how far simulated figures stay from their bars (long)'
 	@echo 'make test-minimum  run all tests with the lowest versions of all dependencies'
 	@echo 'make coverage      run all tests and print which lines they do not reach'
 	@echo 'make lint          ruff, mypy, rooms, sizes, and whether generated pages are current'
@@ -48,9 +49,12 @@ test: lint
 test-minimum: $(VENV_MINIMUM)/.installed
 	$(BIN_MINIMUM)/pytest $(PARALLEL) $(TEST_FLAGS)
 
-# Quadrants would else compile probes into every kernel, which takes many times as long.
+# Quadrants would else compile probes into kernels, which slows some tests severely.
 coverage: $(VENV)/.installed-test
 	QD_KERNEL_COVERAGE=0 $(BIN)/pytest $(PARALLEL) --cov=viscoil $(TEST_FLAGS)
+
+test-margins: $(VENV)/.installed-test
+	$(BIN)/python scripts/test_margins.py $(PARALLEL) $(TEST_FLAGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check $(CODE)

@@ -22,6 +22,27 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """With VISCOIL_PERTURB=SEED,... tests marked `physics` run from each start; 0 is as written."""
+    seeds = os.environ.get("VISCOIL_PERTURB")
+    if seeds is not None and metafunc.definition.get_closest_marker("physics"):
+        starts = [int(seed) for seed in seeds.split(",")]
+        metafunc.parametrize("start", starts, indirect=True, ids="start{}".format)
+
+
+@pytest.fixture(autouse=True)
+def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The seed by which all particles start a little beside their places; 0 is as written."""
+    seed = int(getattr(request, "param", 0))
+    if seed:
+        from bars import perturbed
+
+        from viscoil.particles.store import Particles
+
+        monkeypatch.setattr(Particles, "append", perturbed(Particles.append, seed))
+    return seed
+
+
 @pytest.fixture(scope="session")
 def compute() -> None:
     """Starts the backend, once for all tests; results do not depend on the number of threads."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import above, below, near
 from rigs import SPACING, Rig, lattice, numbers
 
 from viscoil import Scene, Simulation, ViscoilError
@@ -251,6 +252,7 @@ def _sum(simulation: Simulation) -> tuple[Any, Any]:
     return p.sum(0) + both[:3], np.cross(x, p).sum(0) + both[3:]
 
 
+@pytest.mark.physics
 @pytest.mark.parametrize("contact", ["slip", "sticky"])
 @pytest.mark.parametrize("material", [{"viscosity": 0.0}, {"viscosity": 50.0}], ids=str)
 def test_a_blob_and_a_body_keep_their_momentum(material: dict[str, Any], contact: str) -> None:
@@ -264,10 +266,12 @@ def test_a_blob_and_a_body_keep_their_momentum(material: dict[str, Any], contact
         simulation.step()
     after, turned = _sum(simulation)
     body = simulation.bodies.states[0]
-    assert body.velocity[0] > 0.1
-    assert np.linalg.norm(body.angular_velocity) > 0.1
-    assert np.linalg.norm(after - linear) < 1e-5 * np.linalg.norm(linear)
-    assert np.linalg.norm(turned - angular) < 1e-2 * np.linalg.norm(angular)
+    above(body.velocity[0], 0.1, "speed of the body, m/s")
+    above(float(np.linalg.norm(body.angular_velocity)), 0.1, "spin of the body, rad/s")
+    lost = np.linalg.norm(after - linear) / np.linalg.norm(linear)
+    unspun = np.linalg.norm(turned - angular) / np.linalg.norm(angular)
+    below(float(lost), 1e-5, "momentum lost", derived=True)
+    below(float(unspun), 1e-2, "angular momentum lost")
 
 
 def test_a_resumed_run_has_the_same_bodies(tmp_path: Any) -> None:
@@ -286,6 +290,7 @@ def test_a_resumed_run_has_the_same_bodies(tmp_path: Any) -> None:
     assert np.linalg.norm(pose.position) > 1e-3
 
 
+@pytest.mark.physics
 def test_forces_are_told_with_the_momentum_that_they_bring() -> None:
     """The fluid's loss of momentum is the force on the body, and the figures of a step tell it."""
     simulation = _collision({"viscosity": 0.0}, "slip")
@@ -296,9 +301,10 @@ def test_forces_are_told_with_the_momentum_that_they_bring() -> None:
         gained += np.array(told["force"]) * figures["dt"]
     body = simulation.bodies.states[0]
     np.testing.assert_allclose(gained, body.properties.mass * body.velocity, rtol=1e-9, atol=1e-12)
-    assert gained[0] > 0.1
+    above(gained[0], 0.1, "momentum gained, kg m/s")
 
 
+@pytest.mark.physics
 def test_forces_on_fixed_colliders_are_told_if_asked_for() -> None:
     """Against a wall: all the momentum that the fluid lost, to round-off."""
     data = _collision({"viscosity": 50.0}, "slip").scene.model_dump(exclude_unset=True)
@@ -312,8 +318,8 @@ def test_forces_on_fixed_colliders_are_told_if_asked_for() -> None:
         dt = simulation.step()["dt"]
         impulse += np.array(simulation.collider_forces[0].force) * dt
     lost = before - _sum(simulation)[0]
-    assert impulse[0] > 0.5 * before[0]
-    np.testing.assert_allclose(impulse, lost, atol=1e-5 * before[0])
+    above(impulse[0], 0.5 * before[0], "impulse, kg m/s")
+    near(impulse, lost, "impulse against loss, kg m/s", abs=1e-5 * before[0], derived=True)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import above, near
 from rigs import FLOOR, SPACING, Rig, lattice
 
 from viscoil.forces.exposure import Exposure
@@ -15,7 +16,7 @@ from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Field, Scene
 from viscoil.simulation.simulation import Simulation
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 D = 0.02
 WET = {"density": 1000.0, "viscosity": 0.0}
@@ -115,12 +116,16 @@ def test_vortex_and_attractor_act_as_their_laws_say() -> None:
 
 
 def test_a_spinning_vortex_turns_a_body_as_a_whole() -> None:
-    """Deep inside the radius the fluid is dragged to rigid rotation."""
+    """Deep inside the radius the fluid is dragged to rigid rotation ω r.
+
+    An implicit step from rest gets k Δt/(1 + k Δt) of the way there.
+    """
     spin = {"type": "vortex", "radius": 100.0, "angular_speed": 1.5, "rate": 1e4, "axis": (0, 0, 2)}
     simulation = Simulation(scene([drop(0.3, 0.0, 0.0), drop(0.0, 0.2, 0.0)], spin))
     simulation.step()
-    expected = [[0.0, 0.45, 0.0], [-0.3, 0.0, 0.0]]
-    np.testing.assert_allclose(velocities(simulation), expected, atol=0.012 * 0.45)
+    share = 1e4 / 120 / (1.0 + 1e4 / 120)
+    expected = share * np.array([[0.0, 0.45, 0.0], [-0.3, 0.0, 0.0]])
+    near(velocities(simulation), expected, "velocity, m/s", abs=ROUNDING, derived=True)
 
 
 def test_noise_drifts_and_changes_with_time() -> None:
@@ -141,7 +146,8 @@ def test_noise_drifts_and_changes_with_time() -> None:
     np.testing.assert_allclose(kick(there, drifting, 0.5), first, atol=5 * ROUNDING)
     changing = {**still, "time_scale": 0.4}
     np.testing.assert_allclose(kick(here, changing, 0.0), first, atol=ROUNDING)
-    assert np.linalg.norm(kick(here, changing, 0.2) - first) > 0.2 * np.linalg.norm(first)
+    change = np.linalg.norm(kick(here, changing, 0.2) - first) / np.linalg.norm(first)
+    above(float(change), 0.2, "change of noise")
 
 
 def force_fields(fields: Sequence[Field], materials: Sequence[str]) -> ForceFields:
@@ -160,7 +166,7 @@ def test_exposure_is_the_area_of_a_body() -> None:
         exposure = np.array(measured.to_numpy()[: c.n], np.float64)
         away = np.abs(rig.particles["position"] - center).max(axis=1)
         assert (exposure[away < 3 * SPACING] == 0.0).all()
-        assert exposure.sum() == pytest.approx(faces * 64, rel=0.08)
+        near(exposure.sum(), faces * 64, "exposure", rel=0.08)
 
 
 def test_surface_wind_leaves_the_inside_alone() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bars import above, below, near
 from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.core.compute import write
@@ -11,7 +12,7 @@ from viscoil.neighbors.lattice import smoothing_value
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Material
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def rig_of(*c: float, densities: tuple[float, ...] = (1000.0,)) -> Rig:
@@ -56,15 +57,16 @@ def test_equation_6_by_brute_force(c: float) -> None:
     expected = before.copy()
     for _ in range(passes(c)):
         expected += c / passes(c) * (w @ expected - w.sum(axis=1)[:, None] * expected)
-    np.testing.assert_allclose(after, expected, atol=1e-5)
+    near(after, expected, "velocity, m/s", abs=1e-5)
 
 
 def test_momentum_is_kept_between_materials() -> None:
     """Different c, densities of 1 to 8: what is lost is rounding, 1e-7 of each of some 30 pairs."""
     before, after, mass = smoothed(rig_of(0.0, 3.0, densities=(1000.0, 8000.0)))
-    assert np.abs(after - before).max() > 0.1
+    above(np.abs(after - before).max(), 0.1, "change, m/s")
     change = (mass[:, None] * (after - before)).sum(axis=0)
-    assert np.abs(change).max() < 1e-6 * (mass[:, None] * np.abs(before)).sum()
+    size = (mass[:, None] * np.abs(before)).sum()
+    below(np.abs(change).max(), 1e-6 * size, "momentum, kg m/s", derived=True)
 
 
 @pytest.mark.parametrize("densities", [(1000.0, 1000.0), (100.0, 10000.0)])
@@ -72,7 +74,8 @@ def test_any_strength_is_stable(densities: tuple[float, float]) -> None:
     """c = 50: energy falls, and nobody gets faster than the fastest was."""
     rig = rig_of(50.0, 50.0, densities=densities)
     before, after, mass = smoothed(rig)
-    assert (mass * (after**2).sum(axis=1)).sum() < 0.1 * (mass * (before**2).sum(axis=1)).sum()
+    left, had = ((mass * (u**2).sum(axis=1)).sum() for u in (after, before))
+    below(left, 0.1 * had, "energy left, J")
     assert np.abs(after).max() <= np.abs(before).max()
 
 
@@ -101,4 +104,4 @@ def test_a_shear_wave_decays_at_the_rate_of_the_lattice() -> None:
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
     w = smoothing_value(Smoothing.CUBIC_SPLINE, np.linalg.norm(x, axis=1) / 2.0)
     expected = 1.0 - c * float((w / w.sum()) @ (1.0 - np.cos(k * SPACING * x[:, 1])))
-    np.testing.assert_allclose(after[:, 0], expected * before[:, 0], atol=1e-4)
+    near(after[:, 0], expected * before[:, 0], "wave, m/s", abs=1e-4)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from bars import below, near
 from simulation_rigs import D, block, by_id, scene, weightless
 
 from viscoil.simulation.simulation import Simulation
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def test_free_fall_does_not_deform() -> None:
@@ -22,11 +23,11 @@ def test_free_fall_does_not_deform() -> None:
         simulation.step()
     end = by_id(simulation, "position")
     moved = (end - end.mean(axis=0)) - (start - start.mean(axis=0))
-    assert np.abs(moved).max() < 1e-5 * D
+    below(np.abs(moved).max(), 1e-5 * D, "change of shape, m", derived=True)
     t = 0.1
     fallen = -0.5 * 9.81 * t * (t + 1.0 / 240.0)
-    assert (end - start).mean(axis=0)[1] == pytest.approx(fallen, rel=1e-4)
-    np.testing.assert_allclose(by_id(simulation, "conformation")[:, 3:], 0.0, atol=1e-4)
+    near((end - start).mean(axis=0)[1], fallen, "fall, m", rel=1e-4)
+    near(by_id(simulation, "conformation")[:, 3:], 0.0, "shear", abs=1e-4)
 
 
 def test_linear_momentum_of_an_isolated_blob() -> None:
@@ -46,8 +47,8 @@ def test_linear_momentum_of_an_isolated_blob() -> None:
     for _ in range(40):
         figures = simulation.step()
     after = (mass * by_id(simulation, "velocity")).sum(axis=0)
-    assert np.abs(after - before).max() < 1e-5 * size
-    np.testing.assert_allclose(figures["linear_momentum"], after, atol=1e-6 * size)
+    near(after, before, "momentum", abs=1e-5 * size, derived=True)
+    near(figures["linear_momentum"], after, "told momentum", abs=1e-6 * size, derived=True)
 
 
 @pytest.mark.parametrize("kind", ["rigid", "paste", "jelly"])
@@ -64,13 +65,12 @@ def test_a_spinning_block_keeps_its_spin(kind: str) -> None:
     for _ in range(24):
         figures = simulation.step()
     after = _spin(simulation)
-    np.testing.assert_allclose(figures["angular_momentum"], after, atol=1e-6 * before[2])
-    assert after[2] == pytest.approx(before[2], rel=1e-5)
-    assert np.abs(after[:2]).max() < 1e-5 * before[2]
+    near(figures["angular_momentum"], after, "told spin", abs=1e-6 * before[2], derived=True)
+    near(after, before, "spin", abs=1e-5 * before[2], derived=True)
     if kind == "rigid":
         turned = by_id(simulation, "position")
         radius = np.linalg.norm(start[:, :2], axis=1)
-        np.testing.assert_allclose(np.linalg.norm(turned[:, :2], axis=1), radius, atol=1e-3 * D)
+        near(np.linalg.norm(turned[:, :2], axis=1), radius, "radii, m", abs=1e-3 * D)
 
 
 def _spin(simulation: Simulation) -> np.ndarray:

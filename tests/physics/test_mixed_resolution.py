@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import below, near
 from density_rigs import displacements, measure
 from numpy.typing import NDArray
 from preview_rigs import D, sample_surface
@@ -25,7 +26,7 @@ Float = NDArray[np.float64]
 DT = 1.0 / 240.0
 CUBIC = Smoothing.CUBIC_SPLINE
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def stacked(ratio: int, layers: int, width: int) -> tuple[Float, Float]:
@@ -76,8 +77,8 @@ def test_lattices_that_touch_have_their_rest_density(ratio: int, bar: float) -> 
     assert set(s[inner].tolist()) == {1.0, float(ratio)}
     for size in (1.0, float(ratio)):
         print(f"1:{ratio}, size {size:g}: C", np.unique(compression[inner & (s == size)].round(4)))
-    assert abs(compression[inner & (s == 1.0)].mean()) < bar
-    assert abs(compression[inner & (s > 1.0)].mean()) < bar
+    below(abs(compression[inner & (s == 1.0)].mean()), bar, "compression of the fine")
+    below(abs(compression[inner & (s > 1.0)].mean()), bar, "compression of the coarse")
 
 
 def exact_compression(y: Float, s: Float) -> Float:
@@ -217,18 +218,27 @@ def layered(fine_below: bool = False, **more: Any) -> Scene:
 
 @pytest.mark.parametrize("fine_below", [False, True])
 def test_two_resolutions_rest_on_each_other(fine_below: bool) -> None:
-    """The bars of a resting column, small: loss of height, speed, compression, and no swapping."""
+    """The bars of a resting column, small: loss of height, speed, compression, and no swapping.
+
+    Inviscid water never rests quite: single particles at the interface are pushed about, a few
+    at a time and never the same ones from start to start. So the energy of all is held, over ten
+    steps, to that of 0.05 √(g H), which gradients that forget the size of a pair exceed; and nobody
+    may be thrown up by half of the fine spacing.
+    """
     simulation = Simulation(layered(fine_below))
     figures = [simulation.step() for _ in range(60)]
     p = simulation.particles
     size, y, volume = p["size"], p["position"][:, 1], p["size"] ** 3
-    assert abs((volume * y).sum() / (0.04 * volume.sum()) - 1.0) < 0.01
-    assert figures[-1]["max_speed"] < 0.1 * (9.81 * 0.08) ** 0.5
-    assert figures[-1]["density_error_mean"] < 0.01
+    near((volume * y).sum() / volume.sum(), 0.04, "middle, m", rel=0.01)
+    last, mass = figures[-10:], 998.0 * 0.08**3
+    energy = np.mean([step["kinetic_energy"] for step in last])
+    below(energy, 0.5 * mass * 0.05**2 * 9.81 * 0.08, "kinetic energy, J")
+    below(max(step["max_speed"] for step in last), (9.81 * 0.01) ** 0.5, "max speed, m/s")
+    below(figures[-1]["density_error_mean"], 0.01, "density error")
     lower, upper = y[size == (1.0 if fine_below else 2.0)], y[size == (2.0 if fine_below else 1.0)]
     # a particle that changed sides would be more than a mean spacing from the interface
-    assert lower.max() < 0.04 + 0.015
-    assert upper.min() > 0.04 - 0.015
+    below(lower.max() - 0.04, 0.015, "way up of the lower, m")
+    below(0.04 - upper.min(), 0.015, "way down of the upper, m")
 
 
 @pytest.mark.parametrize("fine_below", [False, True])
@@ -245,10 +255,10 @@ def test_oil_stays_on_water(fine_below: bool) -> None:
         figures = simulation.step()
     p = simulation.particles
     oil, y = p["material"] == 0, p["position"][:, 1]
-    assert y[oil].mean() - y[~oil].mean() == pytest.approx(0.04, rel=0.03)
-    assert figures["density_error_mean"] < 0.01
+    near(y[oil].mean() - y[~oil].mean(), 0.04, "distance of the layers, m", rel=0.03)
+    below(figures["density_error_mean"], 0.01, "density error")
     mass = 900.0 * 0.08**3
-    assert figures["kinetic_energy"] < 0.5 * mass * 0.01 * 9.81 * 0.08
+    below(figures["kinetic_energy"], 0.5 * mass * 0.01 * 9.81 * 0.08, "kinetic energy, J")
 
 
 def test_masses_count() -> None:
@@ -261,8 +271,8 @@ def test_masses_count() -> None:
     figures = Simulation(Scene.model_validate({**table, "colliders": []})).step()
     mass = 998.0 * 0.08**3
     momentum = figures["linear_momentum"]
-    np.testing.assert_allclose(momentum, mass * np.array([1.0, 2.0, 3.0]), rtol=1e-5)
-    assert figures["kinetic_energy"] == pytest.approx(0.5 * mass * 14.0, rel=1e-4)
+    near(momentum, mass * np.array([1.0, 2.0, 3.0]), "momentum, kg m/s", rel=1e-5)
+    near(figures["kinetic_energy"], 0.5 * mass * 14.0, "kinetic energy, J", rel=1e-4)
 
 
 def test_a_checkpoint_goes_on_to_the_same_bits(tmp_path: Path) -> None:
@@ -303,8 +313,8 @@ def test_emitters_emit_their_own_size() -> None:
     assert ((x[:, 0] > 0.25) == (size == 1.0)).all()
     # both nozzles have emitted the same volume, but for a layer
     fine, coarse = (0.01**3 * (size == 0.5).sum(), 0.02**3 * (size == 1.0).sum())
-    assert fine == pytest.approx(coarse, abs=2 * 0.08**2 * 0.02)
-    assert np.abs(simulation.particles["velocity"][:, 1] - 1.0).max() < 0.1
+    near(fine, coarse, "volume, m³", abs=2 * 0.08**2 * 0.02)
+    near(simulation.particles["velocity"][:, 1], 1.0, "speed, m/s", abs=0.1)
 
 
 def test_frames_hold_sizes_only_where_they_differ(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import below, near
 
 from viscoil import Scene, Simulation
 from viscoil.emitters.nozzles import Emitter
@@ -28,6 +29,7 @@ def deepest(simulation: Simulation) -> float:
     return float(inside.max(initial=-np.inf)) / simulation.scene.simulation.spacing
 
 
+@pytest.mark.physics
 @pytest.mark.parametrize("name", SCENES)
 def test_scene(name: str) -> None:
     """A particle may sink a tenth of a spacing into a wall while iterations go on."""
@@ -39,9 +41,8 @@ def test_scene(name: str) -> None:
         frame = simulation.frame
         while simulation.frame == frame:
             figures = simulation.step()
-        assert deepest(simulation) < 0.1
-    errors = figures["density_error_mean"]
-    assert errors < 0.02
+        below(deepest(simulation), 0.1, "depth in a wall, spacings")
+    below(figures["density_error_mean"], 0.02, "density error")
     made = simulation.particles.next_id
     if not simulation.scene.emitters:
         assert made == start
@@ -51,5 +52,6 @@ def test_scene(name: str) -> None:
         assert len(nozzles) == len(simulation.scene.emitters)
         opened = sum(max(simulation.time - e.start, 0.0) * e.flow_rate for e in nozzles)
         layers = sum(e.points * 4 for e in nozzles)
-        assert abs(made - opened / simulation.scene.simulation.spacing**3) <= layers
+        volumes = opened / simulation.scene.simulation.spacing**3
+        near(made, volumes, "particles made", abs=layers, derived=True)
     assert np.isfinite(simulation.particles["position"]).all()

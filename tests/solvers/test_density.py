@@ -21,7 +21,7 @@ DT = 1.0 / 240.0
 KINDS = list(Smoothing)
 CONSISTENT = [Smoothing.CUBIC_SPLINE, Smoothing.WENDLAND_C2]
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def body(points: Float, kind: Smoothing, floor: bool = False, support: float = 2.0) -> Rig:

@@ -32,7 +32,7 @@ Float = NDArray[np.float64]
 DT = 1.0 / 240.0
 EPS = float(np.finfo(np.float32).eps)
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 @qd.kernel(fastcache=True)

@@ -15,7 +15,7 @@ WATER = Material(density=1000.0, viscosity=0.0)
 HEAVY = Material(density=4000.0, viscosity=0.0)
 DT = 1.0 / 240.0
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def begun(

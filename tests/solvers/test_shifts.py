@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import above, below
 from numpy.typing import NDArray
 
 from viscoil import Scene, Simulation
@@ -13,7 +14,7 @@ SQUEEZE = 0.97  # of the spacing, in all directions: 9.6 % too dense
 STIFF = {"density": 1000.0, "viscosity": 1e4}
 THIN = {"density": 1000.0, "viscosity": 0.0}
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 def squeezed(material: dict[str, Any], height: float = 0.0, **more: Any) -> Simulation:
@@ -55,23 +56,24 @@ def test_a_squeezed_firm_block_expands_without_velocity() -> None:
     """
     firm, thin = squeezed(STIFF), squeezed(THIN)
     before = ordered(firm, "position")
-    assert run(firm, 4)["density_error_mean"] < 1e-3
+    below(run(firm, 4)["density_error_mean"], 1e-3, "density error")
     run(thin, 4)
     moved = ordered(firm, "position") - before
-    assert np.abs(moved).max() > 0.02 * D
+    above(np.abs(moved).max(), 0.02 * D, "expansion, m")
     speed = np.abs(ordered(firm, "velocity")).max()
-    assert speed < 1e-3 * np.abs(ordered(thin, "velocity")).max()
+    below(speed, 1e-3 * np.abs(ordered(thin, "velocity")).max(), "speed, m/s")
     strain = ordered(firm, "conformation") - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-    assert np.abs(strain).max() < 1e-4
-    assert np.abs(moved.mean(axis=0)).max() < 1e-4 * D
+    below(np.abs(strain).max(), 1e-4, "strain")
+    below(np.abs(moved.mean(axis=0)).max(), 1e-4 * D, "way of the middle, m")
 
 
 def test_a_shift_into_a_wall_does_not_become_a_velocity() -> None:
     wall = [{"shape": "plane", "contact": "slip"}]
     simulation = squeezed(STIFF, colliders=wall)
     run(simulation, 4)
-    assert ordered(simulation, "position")[:, 1].min() > 0.499 * D
-    assert np.abs(ordered(simulation, "velocity")).max() < 1e-3
+    depth = 0.5 * D - ordered(simulation, "position")[:, 1].min()
+    below(depth, 1e-3 * D, "depth in the wall, m")
+    below(np.abs(ordered(simulation, "velocity")).max(), 1e-3, "speed, m/s")
 
 
 @pytest.mark.parametrize("other", [THIN, STIFF], ids=["water", "itself"])
@@ -98,9 +100,9 @@ def test_shifts_and_forces_keep_momentum(other: dict[str, Any]) -> None:
     x[:, 0] -= np.where(simulation.particles["material"] == 1, 0.2 * D, 0.0)
     run(simulation, 3)
     velocity, material = ordered(simulation, "velocity"), ordered(simulation, "material")
-    assert np.abs(velocity.mean(axis=0)).max() < 3e-6
+    below(np.abs(velocity.mean(axis=0)).max(), 3e-6, "mean velocity, m/s", derived=True)
     apart = velocity[material == 1].mean(axis=0) - velocity[material == 0].mean(axis=0)
     if other is THIN:
-        assert apart[0] > 0.01, "water and a firm body push each other apart"
+        above(apart[0], 0.01, "water and a firm body part, m/s")
     else:
-        assert np.abs(apart).max() < 1e-3
+        below(np.abs(apart).max(), 1e-3, "two firm bodies part, m/s")

@@ -35,7 +35,7 @@ PAPER = Material(density=1000.0, relaxation_time=0.1, compliance=2e-3)
 SCRATCH = ["residual", "direction", "change", "traction", "pull"]  # whatever was there before
 SCRATCH += ["bend_residual", "bend_direction"]
 
-pytestmark = pytest.mark.usefixtures("compute")
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 
 @dataclass

@@ -12,6 +12,7 @@ from viscoil.core.compute import view, write
 DT = 1e-3
 
 
+@pytest.mark.physics
 @pytest.mark.parametrize(
     ("viscosity", "contact"),
     [(0.0, "slip"), (5.0, "slip"), (1000.0, "sticky")],
