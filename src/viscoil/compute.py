@@ -85,25 +85,23 @@ def on_cpu() -> bool:
     return impl.current_cfg().arch in (qd.x64, qd.arm64)
 
 
+# New arrays hold zeros. Filling them again would compile a kernel for every new array of vectors,
+# because Quadrants keeps the value as an object of its own in the kernel's key: a leak as well.
+
+
 def scalars(dtype: Any, count: int) -> Any:
-    """An array of `count` numbers (never empty, so that kernels always have something to bind)."""
-    array = qd.ndarray(dtype, (max(count, 1),))
-    array.fill(0)
-    return array
+    """An array of `count` zeros (never empty, so that kernels always have something to bind)."""
+    return qd.ndarray(dtype, (max(count, 1),))
 
 
 def vectors(width: int, count: int) -> Any:
-    """An array of `count` float vectors."""
-    array = qd.Vector.ndarray(width, qd.f32, (max(count, 1),))
-    array.fill(0.0)
-    return array
+    """An array of `count` float vectors, zero."""
+    return qd.Vector.ndarray(width, qd.f32, (max(count, 1),))
 
 
 def matrices(count: int) -> Any:
-    """An array of `count` 3x3 float matrices."""
-    array = qd.Matrix.ndarray(3, 3, qd.f32, (max(count, 1),))
-    array.fill(0.0)
-    return array
+    """An array of `count` 3x3 float matrices, zero."""
+    return qd.Matrix.ndarray(3, 3, qd.f32, (max(count, 1),))
 
 
 class _Capsule:
@@ -123,6 +121,14 @@ def view(array: Any, count: int | None = None) -> npt.NDArray[Any]:
     """NumPy's view of an array: shared memory on the CPU, a copy on a GPU."""
     numbers = np.from_dlpack(_Capsule(array)) if backend()[0] == "cpu" else array.to_numpy()
     return numbers if count is None else numbers[:count]
+
+
+def replace(array: Any, numbers: npt.NDArray[Any]) -> None:
+    """Writes all elements; on the CPU without one of Quadrants' kernels, which would be compiled."""
+    if backend()[0] == "cpu":
+        view(array)[...] = numbers
+    else:
+        array.from_numpy(np.ascontiguousarray(numbers))
 
 
 def write(array: Any, numbers: npt.ArrayLike, first: int = 0) -> None:

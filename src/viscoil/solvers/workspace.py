@@ -143,7 +143,8 @@ class Workspace:
             return particles.spare(BORROWED[name])
         if name not in self._arrays:
             self._arrays[name] = _allocate(field.type, self._capacity)
-            self._arrays[name].fill(FILLED.get(name, 0))
+            if name in FILLED:
+                self._arrays[name].fill(FILLED[name])
         return self._arrays[name]
 
 

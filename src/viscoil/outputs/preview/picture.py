@@ -8,6 +8,7 @@ import numpy as np
 import quadrants as qd
 
 from viscoil.bricks.arrays import pack_fields
+from viscoil.compute import view as seen_from_numpy
 from viscoil.outputs.preview import kernels
 from viscoil.outputs.preview.camera import Camera
 from viscoil.outputs.preview.field import Field, build_field, device_array, empty_field
@@ -35,7 +36,7 @@ def draw(snapshot: Snapshot, camera: Camera, width: int, height: int) -> Array:
     picture = qd.ndarray(vec3, shape=(height, width))
     kernels.draw_picture(field, solids, view, lamp, -1.0, picture, draft)
     kernels.draw_picture(field, solids, view, lamp, EDGE, draft, picture)
-    shades: Array = picture.to_numpy()
+    shades: Array = seen_from_numpy(picture)
     return (shades * 255.0 + 0.5).astype(np.uint8)
 
 
