@@ -4,15 +4,19 @@ Everything that runs on particles is a pure Quadrants kernel: all its data comes
 parameters. This module hides how a backend is started and how an array is seen from NumPy.
 """
 
+import functools
 import os
-from contextlib import redirect_stdout
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
-from quadrants.lang import impl
+from quadrants.lang import _func_base, impl, kernel, kernel_impl
+from quadrants.lang._fast_caching import function_hasher
 
 from viscoil.errors import RunError
 
@@ -35,6 +39,26 @@ Vec6s = qd.types.NDArray[vec6, 1]
 Mat3s = qd.types.NDArray[mat3, 1]
 
 _started: tuple[str, int] | None = None
+_inside_class = kernel_impl._inside_class
+
+
+def _quick_inside_class(level_of_class_stackframe: int) -> bool:
+    """Whether a kernel or function is declared in a class; not if Python's importer is what called.
+
+    Quadrants asks this of the line of source that is being run. The importer has none that could be
+    found, but the search for it goes through all modules: 0.2 s for all kernels together.
+    """
+    if sys._getframe(level_of_class_stackframe).f_code.co_filename.startswith("<frozen"):
+        return False
+    return bool(_inside_class(level_of_class_stackframe + 1))
+
+
+# Quadrants reads the source of a function each time that it is inlined, to compile it or to see
+# whether it has changed since: some thousand times for some hundred functions.
+_source = functools.cache(_func_base.get_source_info_and_src)
+_func_base.get_source_info_and_src = kernel.get_source_info_and_src = _source
+function_hasher._hash_function = functools.cache(function_hasher._hash_function)
+kernel_impl._inside_class = _quick_inside_class
 
 
 def initialize(arch: str = "cpu", threads: int | None = None) -> None:
@@ -65,7 +89,27 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
             )
     except Exception as error:
         raise RunError(f"the {arch} backend does not start on this machine ({error})") from error
+    # Kernels are kept under this number, which is compiled into them, but no more threads than
+    # the pool has just been given work on them: one kernel serves all numbers of threads.
+    impl.current_cfg().cpu_max_num_threads = max(wanted[1], os.cpu_count() or 1)
     _started = wanted
+
+
+@contextmanager
+def compiled_quickly() -> Iterator[None]:
+    """Kernels that are first called here are compiled in a fifth of the time, on the CPU.
+
+    Quadrants' own analysis of what stores and loads see of each other is left out. Where kernels
+    read again what they have written, that costs speed, and may change roundings: only for kernels
+    of which it has been measured that it does neither.
+    """
+    config = impl.current_cfg()
+    before = config.cfg_optimization
+    config.cfg_optimization = before and not on_cpu()
+    try:
+        yield
+    finally:
+        config.cfg_optimization = before
 
 
 def is_running() -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import quadrants as qd
 from quadrants import i32, i64
 
-from viscoil.compute import Ints, Longs, Vec3s, scalars, vec3, view
+from viscoil.compute import Ints, Longs, Vec3s, compiled_quickly, scalars, vec3, view
 from viscoil.errors import RunError
 from viscoil.particles import Particles
 from viscoil.reductions import block_count, exclusive_scan
@@ -359,7 +359,8 @@ class Neighbors:
         self._link(cells, bricks)
 
     def _link(self, cells: int, bricks: int) -> None:
-        _link_cells(cells, bricks, *self._periodic_cells, self._grid)
+        with compiled_quickly():
+            _link_cells(cells, bricks, *self._periodic_cells, self._grid)
 
     def _list_pairs(self, particles: Particles, radius: float) -> None:
         n = particles.count

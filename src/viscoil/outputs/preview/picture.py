@@ -8,6 +8,7 @@ import numpy as np
 import quadrants as qd
 
 from viscoil.bricks.arrays import pack_fields
+from viscoil.compute import compiled_quickly
 from viscoil.compute import view as seen_from_numpy
 from viscoil.outputs.preview import kernels
 from viscoil.outputs.preview.camera import Camera
@@ -31,11 +32,12 @@ def draw(snapshot: Snapshot, camera: Camera, width: int, height: int) -> Array:
     solids = _solids(snapshot.colliders, camera.floor)
     view = device_array(_view(camera, width / height), vec3)
     lamp = qd.ndarray(vec4, shape=(LIGHT_MAP, LIGHT_MAP))
-    kernels.draw_light_map(field, solids, view, lamp)
     draft = qd.ndarray(vec3, shape=(height, width))
     picture = qd.ndarray(vec3, shape=(height, width))
-    kernels.draw_picture(field, solids, view, lamp, -1.0, picture, draft)
-    kernels.draw_picture(field, solids, view, lamp, EDGE, draft, picture)
+    with compiled_quickly():
+        kernels.draw_light_map(field, solids, view, lamp)
+        kernels.draw_picture(field, solids, view, lamp, -1.0, picture, draft)
+        kernels.draw_picture(field, solids, view, lamp, EDGE, draft, picture)
     shades: Array = seen_from_numpy(picture)
     return (shades * 255.0 + 0.5).astype(np.uint8)
 
