@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from viscoil import progress
 from viscoil.commands import command
+from viscoil.compiling import told_of
 from viscoil.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.outputs.lock import FolderLock
 from viscoil.outputs.run_folder import RunFolder
@@ -110,7 +111,7 @@ def run(
             _show([] if quiet else start.notes)
             return _told(scene.name, standing(path, start.scene.frames), quiet)
         check_outputs(start.scene)
-        simulation = (make or _make_simulation)(
+        simulation = (make or partial(_make_simulation, quiet))(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
             keep_settings=start.keep_settings,
         )  # fmt: skip
@@ -165,7 +166,7 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
 
 def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
     display = progress.choose(simulation.frame, frames, quiet)
-    with _closing(recorder, display), _stop_signals() as stopped:
+    with _closing(recorder, display), _stop_signals() as stopped, told_of(display.compiled):
         _drive(simulation, frames, recorder, display, stopped)
 
 
@@ -187,10 +188,16 @@ def _closing(recorder: Recorder, display: progress.Progress) -> Iterator[None]:
     recorder.close()
 
 
-def _make_simulation(scene: Scene, **how: Any) -> Simulation:
+def _make_simulation(
+    quiet: bool, scene: Scene, *, arch: str, threads: int | None, **how: Any
+) -> Simulation:
+    from viscoil import compiling, memory
+
+    memory.check(scene)  # before anybody waits for kernels
+    compiling.prepare(scene, arch, threads, partial(progress.compiling, quiet=quiet))
     from viscoil.simulation import Simulation as RealSimulation
 
-    return RealSimulation(scene, **how)
+    return RealSimulation(scene, arch=arch, threads=threads, **how)
 
 
 def _drive(

@@ -228,10 +228,10 @@ def _fill(
     for first in range(0, count, BLOCKS_PER_PASS):
         n = min(BLOCKS_PER_PASS, count - first)
         sum_blocks(
-            first, n, painted, sized, support, field.frame, field.slot, place, start, points,
+            first, n, int(painted), int(sized), support, field.frame, field.slot, place, start, points,
             sizes, paints, total, field.paint,
         )  # fmt: skip
-        finish_blocks(first, n, painted, support, radius, total, field.distance, field.paint)
+        finish_blocks(first, n, int(painted), support, radius, total, field.distance, field.paint)
 
 
 def empty_field() -> Field:

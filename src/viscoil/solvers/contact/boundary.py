@@ -71,7 +71,7 @@ class Boundary:
         if not self.count:
             return False
         changed = constrain_velocities(
-            self.count, self.coupled, through_stress, scale, self.walls, self.contacts, fluid,
+            self.count, self.coupled, int(through_stress), scale, self.walls, self.contacts, fluid,
             velocity,
         )  # fmt: skip
         return int(changed) > 0

@@ -1,0 +1,343 @@
+"""Compiles the kernels of a run before it starts, on all cores, and counts what is compiled later.
+
+Quadrants compiles a kernel where it is first called, one after the other, and keeps it on disk. A
+kernel here gets all its data through its parameters, so that arguments which make Quadrants compile
+it can be made from its declaration alone. Other processes do that, each for the kernel that is next
+on the list; what they leave on disk is seen by a backend that starts afterwards.
+
+Nothing here is needed for right results: a kernel that is not on the list, or whose process fails,
+is compiled where it is called.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from viscoil.parallel import cores
+from viscoil.scene import Scene
+
+# Kernels are named after their module and function. The longest to compile come first, so that no
+# process is left with a long one when the others are done.
+LONG = (
+    "position_kernels.iterate", "position_kernels.begin", "response.constrain_velocities",
+)  # fmt: skip
+PICTURE = (
+    "kernels.draw_picture", "kernels.draw_light_map", "field.sum_blocks", "field.finish_blocks",
+)  # fmt: skip
+STRESS = (
+    "position_kernels.update_conformation", "velocity_kernels.start_conjugate_gradients",
+    "velocity_kernels.right_side", "velocity_kernels.conjugate_gradients",
+    "velocity_kernels.response", "velocity_kernels.load_stress",
+    "velocity_kernels.velocities_under_stress", "velocity_kernels.load_direction",
+    "velocity_kernels.scale_stress", "reductions.sum_doubles",
+)  # fmt: skip
+BODIES = ("impulses.resolve", "coupling.hold", "coupling.place_bodies")
+HEAT = (
+    "exposure._expose", "kernels.exchange", "kernels.rates", "kernels.stage", "kernels.soften",
+    "kernels.add_changes",
+)  # fmt: skip
+SHORT = (
+    "neighbors._link_cells", "search.rein_in", "search.mark", "search.find_shields",
+    "operators.prepare", "search.collect", "neighbors._list_chunk", "dcpbd._accelerate",
+    "dcpbd._finish", "position_kernels.displacements", "diagnostics._diagnose",
+    "velocity_kernels.free_velocities", "neighbors._fill_bricks", "neighbors._gather_cells",
+    "neighbors._mark_changes", "particles._gather_floats", "particles._gather_ints",
+    "particles._gather_vec3", "particles._gather_vec6", "reductions._scan_blocks",
+    "reductions._scan_in_place", "reductions._sum_blocks", "zorder._make_keys",
+    "zorder._count_digits", "zorder._scan_histogram", "zorder._scatter", "zorder._survey",
+    "zorder._survey_total",
+)  # fmt: skip
+# Those that are called inside `compute.compiled_quickly`.
+QUICK = {"kernels.draw_picture", "kernels.draw_light_map", "neighbors._link_cells"}
+
+MOST_PROCESSES = 8  # the longest kernel takes a fifth of all the time: more would wait
+MISSING, DONE = "missing", "done"
+
+
+@dataclasses.dataclass(frozen=True)
+class Needs:
+    """Kernels, and the values that their template parameters have, by name."""
+
+    names: tuple[str, ...]
+    values: dict[str, Any]
+
+
+def needs(scene: Scene) -> Needs:
+    """What the first frame of a scene is known to call."""
+    solver = scene.solver
+    dynamic = any(spec.shape != "plane" and spec.dynamic for spec in scene.colliders)
+    values = {
+        "kind": ("cubic_spline", "wendland_c2", "poly6_spiky").index(solver.smoothing),
+        "periodic": any(length > 0.0 for length in scene.simulation.periodic),
+        "mixed": scene.mixed,
+        "coupled": dynamic or (scene.simulation.report_forces and bool(scene.colliders)),
+        "corrected": solver.gradients == "corrected",
+        "active": True,
+        "conforming": True,
+        "shifting": solver.projection == "doubly",
+        "corotated": solver.corotation,
+        "prototype": solver.stiffness == "prototype",
+        "implicit": solver.conformation_update == "implicit",
+    }
+    drawn = any(output.type in ("preview", "video") for output in scene.outputs)
+    heated = "temperature" in scene.channel_widths
+    names = (
+        *LONG, *(PICTURE if drawn else ()), *STRESS, *(BODIES if dynamic else ()),
+        *(HEAT if heated else ()), *SHORT,
+    )  # fmt: skip
+    return Needs(names, values)
+
+
+class Show(Protocol):
+    """Opens a display for so many kernels; what it gives is called for each that is compiled."""
+
+    def __call__(self, total: int) -> AbstractContextManager[Callable[[], None]]: ...
+
+
+def prepare(scene: Scene, arch: str, threads: int | None, show: Show) -> None:
+    """Has kernels compiled before a scene starts, if other processes can do that, and counts others.
+
+    `show` is called as soon as a kernel turns out to be missing.
+    """
+    from viscoil import compute
+
+    _counter.install()
+    wanted = needs(scene)
+    if arch == "cpu" and cores() > 1 and not compute.is_running():
+        ahead(wanted, threads, show)
+    elif not compute.is_running():
+        _counter.total = len(wanted.names)
+
+
+def ahead(wanted: Needs, threads: int | None, show: Show) -> None:
+    """Compiles for the CPU what is not on disk yet; the backend must not have been started."""
+    stamp = _stamp(wanted, threads)
+    if stamp.exists():
+        return
+    with _Team(min(cores(), MOST_PROCESSES), wanted, threads) as team:
+        import viscoil.simulation  # noqa: F401  # while the others work
+
+        whole = _follow(team.reports(), len(wanted.names), show)
+    if whole:
+        with suppress(OSError):
+            stamp.parent.mkdir(parents=True, exist_ok=True)
+            stamp.touch()
+
+
+def _follow(reports: Iterator[str], total: int, show: Show) -> bool:
+    """Shows what is reported; whether all kernels were done."""
+    ready = 0
+    done: Callable[[], None] | None = None
+    with ExitStack() as display:
+        for report in reports:
+            if report == MISSING and done is None:
+                done = display.enter_context(show(total))
+                for _ in range(ready):
+                    done()
+            if report == DONE:
+                ready += 1
+                if done is not None:
+                    done()
+    return ready == total
+
+
+def _stamp(wanted: Needs, threads: int | None) -> Path:
+    """A file that is there if these kernels of this program have been compiled before."""
+    import quadrants
+    from quadrants.lang import impl
+
+    package = Path(__file__).parent
+    sources = [(str(path), path.stat()) for path in sorted(package.rglob("*.py"))]
+    state = [
+        *(wanted.names, sorted(wanted.values.items()), quadrants.__version__),
+        *(sys.version, max(threads or 1, os.cpu_count() or 1)),
+        *((path, about.st_size, about.st_mtime_ns) for path, about in sources),
+    ]
+    digest = hashlib.sha256(repr(state).encode()).hexdigest()[:24]
+    default = impl.default_cfg().offline_cache_file_path
+    return Path(os.environ.get("QD_OFFLINE_CACHE_FILE_PATH") or default) / "viscoil" / digest
+
+
+class _Team:
+    """Processes that compile, each with a thread here that gives it one kernel after the other."""
+
+    def __init__(self, count: int, wanted: Needs, threads: int | None) -> None:
+        self._wanted: SimpleQueue[str] = SimpleQueue()
+        for name in wanted.names:
+            self._wanted.put(name)
+        self._reports: SimpleQueue[str | None] = SimpleQueue()
+        self._leaving = threading.Lock()
+        order = json.dumps({"path": sys.path, "threads": threads, "values": wanted.values})
+        self._processes = [_start(order) for _ in range(count)]
+        self._threads = [
+            threading.Thread(target=self._lead, args=(process,), daemon=True)
+            for process in self._processes
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> "_Team":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+
+    def reports(self) -> Iterator[str]:
+        """MISSING and DONE of all processes, until the last has ended."""
+        for _ in self._threads:
+            yield from iter(self._reports.get, None)
+
+    def _lead(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(OSError, Empty):
+            while True:
+                process.stdin.write(self._wanted.get_nowait() + "\n")
+                process.stdin.flush()
+                for line in process.stdout:
+                    self._reports.put(line.strip())
+                    if line.strip() == DONE:
+                        break
+                else:  # it has died
+                    raise OSError
+        with self._leaving, suppress(OSError):  # each keeps its kernels as it ends: one at a time
+            process.stdin.close()
+            process.wait()
+        self._reports.put(None)
+
+
+def _start(order: str) -> "subprocess.Popen[str]":
+    program = (
+        "import json, sys; order = json.loads(sys.argv[1]); sys.path[:] = order['path']; "
+        "from viscoil.compiling import work; work(order['threads'], order['values'])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, order],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    return process
+
+
+def work(threads: int | None, values: dict[str, Any]) -> None:
+    """What another process does: compile the kernels whose names it is given, line by line."""
+    from quadrants.lang.impl import Program
+
+    import viscoil.outputs.preview.picture
+    import viscoil.simulation  # noqa: F401
+    from viscoil import compute
+
+    answer = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # nothing but answers goes there
+    compute.initialize("cpu", threads)
+    compile_kernel = Program.compile_kernel
+
+    def told(*arguments: Any) -> Any:
+        print(MISSING, file=answer)
+        return compile_kernel(*arguments)
+
+    Program.compile_kernel = told  # which is not called for what is on disk
+    Program.launch_kernel = lambda *_: None  # compiled, but not run
+    for line in sys.stdin:
+        name = line.strip()
+        with compute.compiled_quickly() if name in QUICK else nullcontext():
+            for kernel in find_kernels(name):
+                kernel(*made_up_arguments(kernel, values))
+        print(DONE, file=answer)
+
+
+def find_kernels(name: str) -> list[Any]:
+    """The declared kernels of this name; the modules that declare them must be imported."""
+    return _declared().get(name, [])
+
+
+def _declared() -> dict[str, list[Any]]:
+    from quadrants.lang import impl
+    from quadrants.types.enums import AutodiffMode
+
+    found: dict[str, list[Any]] = {}
+    for kernel in impl.get_runtime().kernels:
+        if kernel.autodiff_mode == AutodiffMode.NONE:
+            module = kernel.func.__module__
+            if module.startswith("viscoil."):
+                name = f"{module.rpartition('.')[2]}.{kernel.func.__name__}"
+                found.setdefault(name, []).append(kernel)
+    return found
+
+
+def made_up_arguments(kernel: Any, values: dict[str, Any]) -> list[Any]:
+    """Arguments of the types that a kernel declares; template parameters have values by name."""
+    return [_made_up(meta.annotation, meta.name, values) for meta in kernel.arg_metas]
+
+
+def _made_up(kind: Any, name: str, values: dict[str, Any]) -> Any:
+    import quadrants as qd
+    from quadrants.types import template
+
+    if kind is template or isinstance(kind, template):
+        return values[name]
+    if isinstance(kind, qd.types.NDArray):
+        return qd.ndarray(kind.dtype, (1,) * kind.ndim)
+    if dataclasses.is_dataclass(kind):
+        make: Any = kind
+        return make(**{f.name: _made_up(f.type, f.name, values) for f in dataclasses.fields(kind)})
+    return 0.0 if kind in (qd.f32, qd.f64) else 0
+
+
+class _Counter:
+    """How many kernels this process has compiled itself, of how many that it needs, if known."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total: int | None = None
+        self.listeners: list[Callable[[str], None]] = []
+        self.installed = False
+
+    def install(self) -> None:
+        """Counts from now on; the modules of Quadrants are imported for that."""
+        if self.installed:
+            return
+        from quadrants.lang.impl import Program
+
+        self.installed = True
+        compile_kernel = Program.compile_kernel
+
+        def counted(*arguments: Any) -> Any:
+            result = compile_kernel(*arguments)
+            if not result.cache_hit:
+                self._add()
+            return result
+
+        Program.compile_kernel = counted
+
+    def _add(self) -> None:
+        self.count += 1
+        known = self.total is not None and self.count <= self.total
+        for listener in self.listeners:
+            listener(f"{self.count}/{self.total}" if known else f"{self.count}")
+
+
+_counter = _Counter()
+
+
+@contextmanager
+def told_of(listener: Callable[[str], None]) -> Iterator[None]:
+    """Meanwhile `listener` is told how far it is whenever this process has compiled a kernel."""
+    _counter.listeners.append(listener)
+    try:
+        yield
+    finally:
+        _counter.listeners.remove(listener)
