@@ -46,7 +46,8 @@ def _quick_inside_class(level_of_class_stackframe: int) -> bool:
     """Whether a kernel or function is declared in a class; not if Python's importer is what called.
 
     Quadrants asks this of the line of source that is being run. The importer has none that could be
-    found, but the search for it goes through all modules: 0.2 s for all kernels together.
+    found, but the search for it goes through all modules: 0.2 s for all kernels together. For those
+    of Quadrants itself see `compiling.import_quadrants`.
     """
     if sys._getframe(level_of_class_stackframe).f_code.co_filename.startswith("<frozen"):
         return False
