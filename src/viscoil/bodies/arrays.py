@@ -66,11 +66,8 @@ def array(kind, count: int):
         return scalars({Ints: qd.i32, Floats: qd.f32, Doubles: qd.f64}[kind], count)
     shape = (max(count, 1),)
     if kind is Double3x3s:
-        made = qd.Matrix.ndarray(3, 3, qd.f64, shape)
-    else:
-        made = qd.Vector.ndarray(3 if kind is Double3s else 4, qd.f64, shape)
-    made.fill(0.0)
-    return made
+        return qd.Matrix.ndarray(3, 3, qd.f64, shape)
+    return qd.Vector.ndarray(3 if kind is Double3s else 4, qd.f64, shape)
 
 
 @qd.func

@@ -4,16 +4,19 @@ Everything that runs on particles is a pure Quadrants kernel: all its data comes
 parameters. This module hides how a backend is started and how an array is seen from NumPy.
 """
 
+import functools
 import os
-from collections.abc import Callable
-from contextlib import redirect_stdout
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
-from quadrants.lang import impl
+from quadrants.lang import _func_base, impl, kernel, kernel_impl
+from quadrants.lang._fast_caching import function_hasher
 
 from viscoil.core.errors import RunError
 
@@ -40,6 +43,27 @@ Mat3s = qd.types.NDArray[mat3, 1]
 COMPILED_IN = {"add_value_to_cache_key": True}
 
 _started: tuple[str, int] | None = None
+_inside_class = kernel_impl._inside_class
+
+
+def _quick_inside_class(level_of_class_stackframe: int) -> bool:
+    """Whether a kernel or function is declared in a class; not if Python's importer is what called.
+
+    Quadrants asks this of the line of source that is being run. The importer has none that could be
+    found, but the search for it goes through all modules: 0.2 s for all kernels together. For those
+    of Quadrants itself see `running.compiling`.
+    """
+    if sys._getframe(level_of_class_stackframe).f_code.co_filename.startswith("<frozen"):
+        return False
+    return bool(_inside_class(level_of_class_stackframe + 1))
+
+
+# Quadrants reads the source of a function each time that it is inlined, to compile it or to see
+# whether it has changed since: some thousand times for some hundred functions.
+_source = functools.cache(_func_base.get_source_info_and_src)
+_func_base.get_source_info_and_src = kernel.get_source_info_and_src = _source
+function_hasher._hash_function = functools.cache(function_hasher._hash_function)
+kernel_impl._inside_class = _quick_inside_class
 
 
 def initialize(arch: str = "cpu", threads: int | None = None) -> None:
@@ -72,7 +96,27 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
             )
     except Exception as error:
         raise RunError(f"the {arch} backend does not start on this machine ({error})") from error
+    # Kernels are kept under this number, which is compiled into them, but no more threads than
+    # the pool has just been given work on them: one kernel serves all numbers of threads.
+    impl.current_cfg().cpu_max_num_threads = max(wanted[1], os.cpu_count() or 1)
     _started = wanted
+
+
+@contextmanager
+def compiled_quickly() -> Iterator[None]:
+    """Kernels that are first called here are compiled in a fifth of the time, on the CPU.
+
+    Quadrants' own analysis of what stores and loads see of each other is left out. Where kernels
+    read again what they have written, that costs speed, and may change roundings: only for kernels
+    of which it has been measured that it does neither.
+    """
+    config = impl.current_cfg()
+    before = config.cfg_optimization
+    config.cfg_optimization = before and not on_cpu()
+    try:
+        yield
+    finally:
+        config.cfg_optimization = before
 
 
 def is_running() -> bool:
@@ -92,25 +136,23 @@ def on_cpu() -> bool:
     return impl.current_cfg().arch in (qd.x64, qd.arm64)
 
 
+# New arrays hold zeros. Filling them again would compile a kernel for every new array of vectors,
+# because Quadrants keeps the value as an object of its own in the kernel's key: a leak as well.
+
+
 def scalars(dtype: Any, count: int) -> Any:
-    """An array of `count` numbers (never empty, so that kernels always have something to bind)."""
-    array = qd.ndarray(dtype, (max(count, 1),))
-    array.fill(0)
-    return array
+    """An array of `count` zeros (never empty, so that kernels always have something to bind)."""
+    return qd.ndarray(dtype, (max(count, 1),))
 
 
 def vectors(width: int, count: int) -> Any:
-    """An array of `count` float vectors."""
-    array = qd.Vector.ndarray(width, qd.f32, (max(count, 1),))
-    array.fill(0.0)
-    return array
+    """An array of `count` float vectors, zero."""
+    return qd.Vector.ndarray(width, qd.f32, (max(count, 1),))
 
 
 def matrices(count: int) -> Any:
-    """An array of `count` 3x3 float matrices."""
-    array = qd.Matrix.ndarray(3, 3, qd.f32, (max(count, 1),))
-    array.fill(0.0)
-    return array
+    """An array of `count` 3x3 float matrices, zero."""
+    return qd.Matrix.ndarray(3, 3, qd.f32, (max(count, 1),))
 
 
 class _Capsule:
@@ -130,6 +172,14 @@ def view(array: Any, count: int | None = None) -> npt.NDArray[Any]:
     """NumPy's view of an array: shared memory on the CPU, a copy on a GPU."""
     numbers = np.from_dlpack(_Capsule(array)) if backend()[0] == "cpu" else array.to_numpy()
     return numbers if count is None else numbers[:count]
+
+
+def replace(array: Any, numbers: npt.NDArray[Any]) -> None:
+    """Writes all elements; on the CPU without one of Quadrants' kernels, which would be compiled."""
+    if backend()[0] == "cpu":
+        view(array)[...] = numbers
+    else:
+        array.from_numpy(np.ascontiguousarray(numbers))
 
 
 def write(array: Any, numbers: npt.ArrayLike, first: int = 0) -> None:

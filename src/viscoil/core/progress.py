@@ -1,5 +1,6 @@
 """Shows how a run is getting on: a bar on a terminal, plain lines elsewhere, or nothing."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +20,15 @@ class Progress(Protocol):
     def step(self, frame: int, stats: Mapping[str, Any]) -> None:
         """A step was taken, which may have finished a frame."""
 
+    def compiled(self, how_far: str) -> None:
+        """A kernel had to be compiled, which happens once on a machine."""
+
     def close(self) -> None:
         """The run has ended, well or badly."""
+
+
+COMPILING = "compiling kernels (once):"
+SECONDS = 5.0  # between plain lines
 
 
 def choose(first: int, frames: int, quiet: bool, figures: Sequence[Figure] = ()) -> Progress:
@@ -41,6 +49,9 @@ class Silent:
     def step(self, frame: int, stats: Mapping[str, Any]) -> None:
         """Nothing."""
 
+    def compiled(self, how_far: str) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""
 
@@ -53,6 +64,7 @@ class Lines:
         self._first = self._shown = first
         self._frames = frames
         self._begin = time.monotonic()
+        self._told = -math.inf
 
     def step(self, frame: int, stats: Mapping[str, Any]) -> None:
         """Print a line if the step finished a frame."""
@@ -63,6 +75,12 @@ class Lines:
         left = clock_text(per_frame * (self._frames - frame))
         shown = line(stats, self._figures)
         print(f"frame {frame}/{self._frames}  {shown}  left {left}", flush=True)
+
+    def compiled(self, how_far: str) -> None:
+        """Print a line now and then."""
+        if time.monotonic() - self._told >= SECONDS:
+            self._told = time.monotonic()
+            print(COMPILING, how_far, flush=True)
 
     def close(self) -> None:
         """Nothing is left open."""
@@ -79,6 +97,10 @@ class Bar:
     def step(self, frame: int, stats: Mapping[str, Any]) -> None:
         """Move the bar and show the newest figures."""
         self._progress.update(self._task, completed=frame, figures=line(stats, self._figures))
+
+    def compiled(self, how_far: str) -> None:
+        """Say so in the place of the figures, until the next step; drawn now, as work goes on."""
+        self._progress.update(self._task, figures=f"{COMPILING} {how_far}", refresh=True)
 
     def close(self) -> None:
         """Leave the last state of the bar on the terminal."""
@@ -127,7 +149,7 @@ class _CountedLines:
     def done(self) -> None:
         self._count += 1
         now = time.monotonic()
-        if now - self._shown < 5.0 and self._count < self._total:
+        if now - self._shown < SECONDS and self._count < self._total:
             return
         self._shown = now
         left = clock_text((now - self._begin) / self._count * (self._total - self._count))
@@ -156,6 +178,55 @@ def line(stats: Mapping[str, Any], figures: Sequence[Figure]) -> str:
     ]
     parts = [f"{stats['particles']} particles", *own, f"step {1000 * stats['dt']:.2f} ms"]
     return "  ".join(parts)
+
+
+@contextmanager
+def compiling(total: int, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Counts kernels: a bar on a terminal, else a line at once and at most every five seconds.
+
+    The time that is left is not told, because kernels differ by a factor of a thousand.
+    """
+    if quiet:
+        yield lambda: None
+    elif sys.stdout.isatty():
+        progress = _compiling_bar()
+        with progress:
+            task = progress.add_task(COMPILING, total=total)
+            yield lambda: progress.advance(task)
+    else:
+        lines = _CompilingLines(total)
+        lines.show()
+        yield lines.done
+
+
+class _CompilingLines:
+    """One plain line now and then, and at the end."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._count, self._shown = total, 0, 0.0
+
+    def show(self) -> None:
+        self._shown = time.monotonic()
+        print(f"{COMPILING} {self._count}/{self._total}", flush=True)
+
+    def done(self) -> None:
+        self._count += 1
+        if time.monotonic() - self._shown >= SECONDS or self._count == self._total:
+            self.show()
+
+
+def _compiling_bar() -> "RichProgress":
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+
+    return RichProgress(
+        TextColumn("{task.description}"),
+        MofNCompleteColumn(),
+        BarColumn(bar_width=None),
+        TimeElapsedColumn(),
+        expand=True,
+        transient=True,
+    )
 
 
 def clock_text(seconds: float) -> str:

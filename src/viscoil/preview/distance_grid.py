@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
+from viscoil.core.compute import replace
 from viscoil.preview.blocks import CELLS, NODES, Blocks, sort_into_blocks
 from viscoil.snapshots.snapshot import Array
 
@@ -172,7 +173,7 @@ def device_array(array: Array, dtype: Any) -> Any:
     """A copy of a NumPy array on the device; the last axis is the element of vector types."""
     shape = array.shape if dtype in (qd.f32, qd.i32) else array.shape[:-1]
     out = qd.ndarray(dtype, shape=shape)
-    out.from_numpy(np.ascontiguousarray(array))
+    replace(out, array)
     return out
 
 
@@ -200,7 +201,7 @@ def build_distance_grid(
         frame=device_array(frame, vec3),
     )
     if not painted:
-        grid.paint.from_numpy(paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
+        replace(grid.paint, paint.reshape(1, 1, 1, 1, 4).astype(np.float32))
     _fill(grid, blocks, position, paint, spacing, size)
     return grid
 

@@ -14,6 +14,7 @@ from viscoil.core.commands import command
 from viscoil.core.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.core.figures import Figure, to_record, trouble
 from viscoil.running import disk
+from viscoil.running.compiling.counting import told_of
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
@@ -115,7 +116,7 @@ def run(
             _show([] if quiet else start.notes)
             return _printed(scene.name, summary_of_folder(path, start.scene.frames), quiet)
         check_outputs(start.scene)
-        simulation = (make or _make_simulation)(
+        simulation = (make or partial(_make_simulation, quiet))(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
             keep_settings=start.keep_settings,
         )  # fmt: skip
@@ -172,7 +173,7 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
 
 def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
     display = progress.choose(simulation.frame, frames, quiet, simulation.figures)
-    with _closing(recorder, display), _stop_signals() as stopped:
+    with _closing(recorder, display), _stop_signals() as stopped, told_of(display.compiled):
         _drive(simulation, frames, recorder, display, stopped)
 
 
@@ -194,10 +195,17 @@ def _closing(recorder: Recorder, display: progress.Progress) -> Iterator[None]:
     recorder.close()
 
 
-def _make_simulation(scene: Scene, **how: Any) -> Simulation:
+def _make_simulation(
+    quiet: bool, scene: Scene, *, arch: str, threads: int | None, **how: Any
+) -> Simulation:
+    from viscoil.running.compiling import team
+    from viscoil.simulation import memory_need
+
+    memory_need.check(scene)  # before anybody waits for kernels
+    team.prepare(scene, arch, threads, partial(progress.compiling, quiet=quiet))
     from viscoil.simulation.simulation import Simulation as RealSimulation
 
-    return RealSimulation(scene, **how)
+    return RealSimulation(scene, arch=arch, threads=threads, **how)
 
 
 def _drive(

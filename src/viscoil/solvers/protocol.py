@@ -23,7 +23,7 @@ from viscoil.neighbors.pairs import Neighbors
 from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.particles.store import ChannelKind, Particles
-from viscoil.scene import Material, SolverSettings
+from viscoil.scene import Material, Scene, SolverSettings
 from viscoil.walls.protocol import Walls
 
 # Bytes of a particle at the peak of a step without any channel of its solver: base channels and their
@@ -75,6 +75,15 @@ class Solver(ABC):
         """At the peak of a step, channels included."""
         own = cls.channels(list(materials), wanted)
         return BYTES_OF_NEIGHBORS + 4.0 * sum(kind.width for kind in own.values())
+
+    @classmethod
+    def kernels(cls, scene: Scene) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Kernels that its first step calls, and values of what is compiled into them, by name.
+
+        Those that are named, as MODULE.FUNCTION, the longest first, are compiled on all cores before a
+        run starts; others when they are called.
+        """
+        return (), {}
 
     @abstractmethod
     def step(self, state: State, dt: float) -> Mapping[str, float]:

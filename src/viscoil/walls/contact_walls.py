@@ -96,10 +96,10 @@ class ContactWalls:
         changed = 0
         if self.count:
             changed = response.constrain_velocities(
-                self.count, as_load, scale, near, self.arrays, velocity
+                self.count, int(as_load), scale, near, self.arrays, velocity
             )
         if self.arrays.coupled:
-            body_velocities.move_together(scale.dt, anew, near, self.arrays, velocity)
+            body_velocities.move_together(scale.dt, int(anew), near, self.arrays, velocity)
         return changed > 0
 
     def bound_others(self, n: int, scale: Scale, near: ParticleArrays, velocity: Any) -> None:

@@ -26,7 +26,7 @@ Where it deviates from the paper, and why:
 """
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import quadrants as qd
 
@@ -34,7 +34,7 @@ from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import ChannelKind
-from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
 from viscoil.solvers.dcpbd import conformation_update, operators, positions
 from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS, Unknowns
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
@@ -45,6 +45,17 @@ from viscoil.solvers.protocol import Solver, State
 # At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
 BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
+POSITION_KERNELS = (
+    "positions.iterate", "positions.begin", "operators.prepare_stencil", "positions.finish",
+    "solver._keep_free_velocities",
+)  # fmt: skip
+STRESS_KERNELS = (
+    "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
+    "velocity_system.right_side", "velocity_system.conjugate_gradients",
+    "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
+    "velocity_system.velocities_under_stress", "velocity_system.let_direction_act",
+    "velocity_system.scale_stress", "velocity_system.free_velocities", "reductions.sum_doubles",
+)  # fmt: skip
 
 
 @qd.kernel(fastcache=True)
@@ -94,6 +105,23 @@ class DCPBD(Solver):
         """At the peak of a step, as measured."""
         stress = "stress" in cls.channels(materials, wanted)
         return BYTES_UNDER_STRESS if stress else BYTES_WITHOUT_STRESS
+
+    @classmethod
+    def kernels(cls, scene: Scene) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """All of a step, and what the settings compile into them."""
+        settings = scene.solver
+        assert isinstance(settings, DcpbdSettings)
+        stress = any(m.carries_stress for m in scene.materials.values())
+        values = {
+            "corrected": settings.gradients == "corrected",
+            "active": stress,
+            "conforming": stress,
+            "shifting": stress and settings.projection == "doubly",
+            "corotated": settings.corotation,
+            "prototype": settings.stiffness == "prototype",
+            "implicit": settings.conformation_update == "implicit",
+        }
+        return (*POSITION_KERNELS, *(STRESS_KERNELS if stress else ())), values
 
     def step(self, state: State, dt: float) -> Mapping[str, float]:
         """Algorithm 2, with Q¹ last."""

@@ -1,0 +1,5 @@
+"""Kernels are compiled before a run starts, on all cores, and whoever waits is told how far it is.
+
+Nothing here is needed for right results: a kernel that is not on the list, or whose process fails, is
+compiled where it is called.
+"""
