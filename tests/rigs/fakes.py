@@ -110,5 +110,6 @@ if __name__ == "__main__":  # the command line with a fake in place of the solve
     from viscoil.cli import main
     from viscoil.running import runner
 
-    runner._make_simulation = make(**json.loads(sys.argv[1]))
+    fake = make(**json.loads(sys.argv[1]))
+    runner._make_simulation = lambda quiet, scene, **how: fake(scene, **how)
     sys.exit(main(sys.argv[2:]))
