@@ -152,6 +152,7 @@ class Simulation:
         self._colliders.move_to(self.time + dt, dt)
         self.bodies.begin(self.time, dt, self.gravity)
         report = self._solver.step(self._solver_state(), dt)
+        self.particles.end_views()
         self.bodies.finish(dt)
         self._advance_clock(dt)
         self._check(dt)
@@ -178,7 +179,7 @@ class Simulation:
         return Snapshot(
             frame=self.frame,
             time=self.time,
-            channels={name: np.array(p[name][kept]) for name in p},
+            channels={name: np.array(p.numpy(name)[kept]) for name in p},
             materials=[
                 MaterialLook(name, material.color, material.transmission)
                 for name, material in zip(
@@ -258,8 +259,8 @@ class Simulation:
         """To the last finished frame, with the channels that were added since; whether it could."""
         if self._good is None:
             return False
-        kinds = self.particles.kinds
-        self._load_state(*self._good)
+        kinds = dict(self.particles.kinds)
+        self.particles.become(self._load_state(*self._good))
         for name, kind in kinds.items():
             if name not in self.particles:
                 self.particles.add_channel(name, kind)
@@ -343,7 +344,6 @@ class Simulation:
         self.bodies.load(arrays["bodies"])
         own = {n.removeprefix(OF_SOLVER): a for n, a in arrays.items() if n.startswith(OF_SOLVER)}
         self._solver.load(own)
-        self.particles = particles
         return particles
 
     def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
