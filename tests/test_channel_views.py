@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulation_rigs import block, state, weightless
 
+from viscoil.core.compute import view
 from viscoil.core.errors import DivergedError, ViscoilError
+from viscoil.particles import store
 from viscoil.particles.store import Particles
 from viscoil.particles.views import ChannelView
 from viscoil.simulation.simulation import Simulation
@@ -26,11 +28,9 @@ def fluid() -> Simulation:
     return Simulation(weightless(block(4)))
 
 
-def kept(view: Any) -> Any:
-    """What may be done with views that were taken before a step."""
+def assert_over(old: Any) -> None:
     with pytest.raises(ViscoilError, match="out of date"):
-        view[0]
-    return view
+        old[0]
 
 
 def test_a_view_that_is_held_over_a_step_writes_nothing_anywhere(fluid: Simulation) -> None:
@@ -96,11 +96,11 @@ def test_every_use_of_an_old_view_is_refused(use: str, fluid: Simulation) -> Non
     USES[use](np.array(held["all"]))  # what is refused is its age
     fluid.step()
     before = state(fluid)
-    for name, view in held.items():
-        assert isinstance(view, ChannelView), name
+    for name, old in held.items():
+        assert isinstance(old, ChannelView), name
         with pytest.raises(ViscoilError, match=OUT_OF_DATE):
-            USES[use](view)
-        assert "out of date" in repr(view)
+            USES[use](old)
+        assert "out of date" in repr(old)
     with pytest.raises(ViscoilError, match=OUT_OF_DATE):
         method()
     assert state(fluid) == before
@@ -124,7 +124,7 @@ def test_whatever_may_move_arrays_ends_views(
 ) -> None:
     held = fluid.particles["velocity"]
     move(fluid.particles)
-    kept(held)
+    assert_over(held)
     assert np.isfinite(fluid.particles["velocity"]).all()
 
 
@@ -135,7 +135,7 @@ def test_going_back_ends_views_and_keeps_the_store(fluid: Simulation) -> None:
     held = particles["velocity"]
     with pytest.raises(DivergedError):
         fluid.step()
-    kept(held)
+    assert_over(held)
     assert fluid.particles is particles
     assert state(fluid) == before
 
@@ -228,6 +228,28 @@ def test_views_do_what_arrays_do(changes: list[tuple[Any, str, int]]) -> None:
     assert found.tobytes() == expected.tobytes()
     assert found.sum() == expected.sum() and found.max() == expected.max()
     assert [row.tolist() for row in found] == expected.tolist()
+
+
+def test_views_that_are_copies_are_sent_back(
+    fluid: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU: whatever writes to one is seen by kernels, and by the other views."""
+    monkeypatch.setattr(store, "on_cpu", lambda: False)
+    monkeypatch.setattr(store, "view", lambda *what: np.array(view(*what)))
+    p = fluid.particles
+    first, second = p["velocity"], p["velocity"]
+    first[:, 1] += 1.0
+    second[:, 0] = 2.0
+    np.copyto(p["velocity"][1], 5.0)
+    np.add.at(p["velocity"], 2, 1.0)
+    p["velocity"][3:].T[2].fill(4.0)
+    p["velocity"] *= 2.0
+    expected = np.array([[4.0, 2.0, 0.0], [10.0] * 3, [6.0, 4.0, 2.0], *[[4.0, 2.0, 8.0]] * 61])
+    np.testing.assert_array_equal(view(p.array("velocity"), 64), expected)
+    np.testing.assert_array_equal(first, expected)
+    fluid.step()
+    assert_over(first)
+    np.testing.assert_array_equal(p["velocity"], view(p.array("velocity"), 64))
 
 
 def test_the_next_step_is_chosen_for_velocities_that_were_written() -> None:

@@ -27,8 +27,6 @@ _NOT_OFFERED = frozenset({"base", "ctypes", "data", "flat", "resize", "setflags"
 class Lease:
     """The time for which views are good: until particles move in memory."""
 
-    __slots__ = ("over", "written")
-
     def __init__(self, written: bool = False) -> None:
         self.over = False
         self.written = written
