@@ -10,17 +10,45 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("ENABLE_QUADRANTS_HEADER_PRINT", "0")
 
 if TYPE_CHECKING:
-    from viscoil.core.errors import ViscoilError
+    from viscoil.core.errors import (
+        DivergedError,
+        ResumeError,
+        RunError,
+        SceneError,
+        Stopped,
+        ViscoilError,
+    )
+    from viscoil.running.runner import run
+    from viscoil.runs.run import Run
     from viscoil.scene import Material, Scene
     from viscoil.simulation.simulation import Simulation
 
-__all__ = ["Material", "Scene", "Simulation", "ViscoilError"]
+__all__ = [
+    "DivergedError",
+    "Material",
+    "ResumeError",
+    "Run",
+    "RunError",
+    "Scene",
+    "SceneError",
+    "Simulation",
+    "Stopped",
+    "ViscoilError",
+    "run",
+]
 
 _HOMES = {
+    "DivergedError": "viscoil.core.errors",
     "Material": "viscoil.scene",
+    "ResumeError": "viscoil.core.errors",
+    "Run": "viscoil.runs.run",
+    "RunError": "viscoil.core.errors",
     "Scene": "viscoil.scene",
+    "SceneError": "viscoil.core.errors",
     "Simulation": "viscoil.simulation.simulation",
+    "Stopped": "viscoil.core.errors",
     "ViscoilError": "viscoil.core.errors",
+    "run": "viscoil.running.runner",
 }
 
 

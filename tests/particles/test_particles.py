@@ -43,7 +43,7 @@ def tag(ids: np.ndarray, kind: ChannelKind) -> np.ndarray:
 
 
 def check_tags(particles: Particles) -> None:
-    ids = particles["id"]
+    ids = particles.numpy("id")
     for name, kind in particles.kinds.items():
         if name not in ("position", "id"):
             np.testing.assert_array_equal(particles[name], tag(ids, kind), err_msg=name)

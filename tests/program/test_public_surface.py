@@ -23,7 +23,19 @@ MODULES = sorted(
 
 
 def test_what_is_exported() -> None:
-    assert viscoil.__all__ == ["Material", "Scene", "Simulation", "ViscoilError"]
+    assert viscoil.__all__ == [
+        "DivergedError",
+        "Material",
+        "ResumeError",
+        "Run",
+        "RunError",
+        "Scene",
+        "SceneError",
+        "Simulation",
+        "Stopped",
+        "ViscoilError",
+        "run",
+    ]
     assert dir(viscoil) == viscoil.__all__
 
 
@@ -52,7 +64,7 @@ def test_import_is_light() -> None:
     """Also of what a user touches before anything is simulated."""
     code = (
         "import sys, viscoil, viscoil.cli.app\n"
-        "from viscoil import Material, Scene, ViscoilError\n"
+        "from viscoil import DivergedError, Material, Scene, SceneError, ViscoilError\n"
         "print(*sorted({'quadrants', 'numpy', 'matplotlib', 'scipy'} & sys.modules.keys()))"
     )
     command = [sys.executable, "-c", code]

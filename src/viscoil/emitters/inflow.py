@@ -34,7 +34,7 @@ class Inflow:
             self.layers[k] = emission.next_layer
             if isinstance(emitter, MeshEmitter):
                 emission = emission.where(
-                    clear_of(emission.positions, particles["position"], emitter.spacing)
+                    clear_of(emission.positions, particles.numpy("position"), emitter.spacing)
                 )
             if most is None or particles.count + len(emission.positions) <= most:
                 self._append(particles, k, emission, time)

@@ -11,15 +11,17 @@ Particles have the base channels, those of their solver, and those that a scene 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
 
-from viscoil.core.compute import Floats, Ints, Vec3s, Vec6s, scalars, vectors, view, write
+from viscoil.core.compute import Floats, Ints, Vec3s, Vec6s, on_cpu, scalars, vectors, view, write
 from viscoil.core.errors import ViscoilError
 from viscoil.particles.connections import Connections
+from viscoil.particles.views import ChannelView, Lease
 
 GROWTH = 1.25  # the arrays of a step go with the channels, so that room to spare is dear
 SMALLEST_CAPACITY = 1024
@@ -104,6 +106,8 @@ class Particles:
         self._spare: dict[tuple[str, int], Any] = {}
         self._sorts_half_empty = 0
         self._most_since = 0
+        self._lease = Lease()
+        self._copies: dict[str, npt.NDArray[Any]] = {}  # that views write through, on a GPU
         self.alive = self._mask(self.capacity)
         self.connections: dict[str, Connections] = {}
         """Lists between particles, by name: see `connect`."""
@@ -126,7 +130,7 @@ class Particles:
         self.kinds[name] = kind
         self._arrays[name] = kind.allocate(self.capacity)
         if kind.rest != 0.0:
-            self[name] = kind.rest
+            write(self._arrays[name], np.broadcast_to(kind.rest, self.numpy(name).shape))
 
     def connect(self, name: str, room: int, width: int = 1) -> Connections:
         """Lists of connections between particles, up to `room` for each, of `width` numbers each.
@@ -152,12 +156,39 @@ class Particles:
             )
         return self._arrays[name]
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """NumPy's view of a channel: writable and without a copy on the CPU."""
+    def __getitem__(self, name: str) -> ChannelView:
+        """The channel as NumPy sees it, without a copy on the CPU: to read and to write to.
+
+        It is good until particles move in memory, as in every step; an older one raises an error.
+        """
+        if on_cpu():
+            return ChannelView(name, self.numpy(name), self._lease)
+        array = self.array(name)
+        copy = self._copies.get(name)
+        if copy is None:
+            copy = self._copies[name] = view(array, self.count)
+        return ChannelView(name, copy, self._lease, partial(write, array, copy))
+
+    def __setitem__(self, name: str, values: npt.ArrayLike | ChannelView) -> None:
+        self[name][...] = values
+
+    def numpy(self, name: str) -> npt.NDArray[Any]:
+        """A bare view (a copy on a GPU) for code that drops it before particles can move.
+
+        Held over a step it shows the memory of something else: users are given `particles[name]`.
+        """
         return view(self.array(name), self.count)
 
-    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
-        write(self.array(name), np.broadcast_to(np.asarray(values), self[name].shape))
+    def end_views(self) -> None:
+        """Arrays have moved, or will: views that were given out until now raise an error."""
+        self._lease.over = True
+        self._lease = Lease(self._lease.written)
+        self._copies.clear()
+
+    def take_written(self) -> bool:
+        """Whether anything was written through views since this was asked last."""
+        written, self._lease.written = self._lease.written, False
+        return written
 
     def __contains__(self, name: object) -> bool:
         return name in self.kinds
@@ -168,19 +199,24 @@ class Particles:
     def __len__(self) -> int:
         return self.count
 
+    def __repr__(self) -> str:
+        return f"<Particles: {self.count} of {', '.join(self.kinds)}>"
+
     def append(self, channels: Mapping[str, npt.ArrayLike]) -> None:
         """Adds particles with fresh ids; channels that are not given start at rest."""
-        added = len(np.asarray(channels["position"]))
+        given = {name: np.asarray(values) for name, values in channels.items()}
+        added = len(given["position"])
         if self.next_id + added > MOST_IDS:
             raise ViscoilError(
                 f"{self.next_id} particles were born, and ids end at {MOST_IDS - 1}: start a new "
                 "run from the last frame, or use a larger simulation.spacing"
             )
+        self.end_views()
         self.reserve(self.count + added)
         ids = np.arange(self.next_id, self.next_id + added)
         for name, kind in self.kinds.items():
             shape = (added,) if kind.width == 1 else (added, kind.width)
-            values = channels.get(name, ids if name == "id" else kind.rest)
+            values = given.get(name, ids if name == "id" else kind.rest)
             write(self._arrays[name], np.broadcast_to(values, shape), self.count)
         for connections in self.connections.values():
             connections.clear_rows(self.count, self.count + added)
@@ -190,7 +226,7 @@ class Particles:
 
     def save(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Copies of all arrays, and what else `load` needs to make the same particles of them."""
-        arrays = {name: np.array(self[name]) for name in self}
+        arrays = {name: np.array(self.numpy(name)) for name in self}
         arrays["alive"] = np.array(view(self.alive, self.count))
         kinds = {n: [k.dtype, k.width, k.unit, k.rest] for n, k in self.kinds.items()}
         for name, connections in self.connections.items():
@@ -219,6 +255,11 @@ class Particles:
         particles.update_connections()
         return particles
 
+    def become(self, other: "Particles") -> None:
+        """Takes over the particles of another store, which must not be used after that."""
+        self.end_views()
+        vars(self).update(vars(other))
+
     def reserve(self, count: int) -> None:
         """Makes room for `count` particles, in capacity steps."""
         if count > self.capacity:
@@ -226,6 +267,7 @@ class Particles:
 
     def reorder(self, order: Any, survivors: int) -> None:
         """Puts particle order[i] at place i and cuts off everything past `survivors`."""
+        self.end_views()
         for name, kind in self.kinds.items():
             spare = self.spare(kind)
             _GATHER[kind.dtype, kind.width](survivors, order, self._arrays[name], spare)
@@ -250,6 +292,7 @@ class Particles:
         A flow that comes and goes faster than that keeps its memory; one that does not pays for a
         copy of its channels once in so many steps at most.
         """
+        self.end_views()  # also if nothing has moved, so that no script works by luck
         self._most_since = max(self._most_since, self.count)
         if self.capacity <= SMALLEST_CAPACITY or 2 * self._most_since >= self.capacity:
             self._sorts_half_empty = self._most_since = 0
@@ -260,12 +303,13 @@ class Particles:
 
     def _resize(self, capacity: int) -> None:
         """Moves channel by channel, so that only one of them is ever there twice."""
+        self.end_views()
         self._sorts_half_empty = self._most_since = 0
         self._spare.clear()
         self.capacity = capacity
         for name, kind in self.kinds.items():
             grown = kind.allocate(capacity)
-            write(grown, self[name])
+            write(grown, self.numpy(name))
             self._arrays[name] = grown
         for connections in self.connections.values():
             connections.resize(capacity, self.count)

@@ -84,7 +84,7 @@ class MakeSimulation(Protocol):
 
 
 def run(
-    scene: Scene,
+    scene: Scene | str | Path,
     out: str | Path | None = None,
     *,
     frames: int | None = None,
@@ -95,13 +95,19 @@ def run(
     arch: str = "cpu",
     threads: int | None = None,
     checkpoints: CheckpointPlan | None = None,
+    prepare: Callable[[Any], object] | None = None,
     make: MakeSimulation | None = None,
 ) -> Summary:
     """Simulate the scene into a folder (default runs/NAME) and print how it went.
 
+    The scene may be given by the name of a file or of a built-in one. Options are those of
+    `viscoil run`. `prepare` is called with the simulation before its first step, also when it goes
+    on from a checkpoint (`simulation.steps` is not 0 then), to add forces, channels and callbacks.
+
     Raises RunError for a folder that must not be written to, ResumeError for one that holds
     another scene, DivergedError, and Stopped after Ctrl-C.
     """
+    scene = scene if isinstance(scene, Scene) else Scene.load(scene)
     path = Path(out) if out is not None else Path("runs") / scene.name
     plan = checkpoints or CheckpointPlan()
     begin = time.monotonic()
@@ -120,6 +126,8 @@ def run(
             start.scene, arch=arch, threads=threads, checkpoint=start.checkpoint,
             keep_settings=start.keep_settings,
         )  # fmt: skip
+        if prepare is not None:
+            prepare(simulation)
         folder = RunFolder(path, plan.keep)
         _take(lock, find, start)
         room = disk.check(folder, start.scene, simulation.frame, _count(simulation), overwrite)

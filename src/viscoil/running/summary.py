@@ -9,7 +9,7 @@ from viscoil.outputs.stats import last_record
 from viscoil.runs.folder import RunFolder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """What a finished run amounts to."""
 
@@ -20,6 +20,9 @@ class Summary:
     seconds: float
     """Wall time of this run, without what was done before a resume."""
 
+    def __repr__(self) -> str:
+        return f"<Summary of {final_line(str(self.folder), self, in_folder=False)}>"
+
 
 def summary_of_folder(path: Path, frames: int) -> Summary:
     """What a run that is left as it is amounts to, by its last step; `frames` is its last frame."""
@@ -27,12 +30,13 @@ def summary_of_folder(path: Path, frames: int) -> Summary:
     return Summary(path, frames, last.get("step", 0), last.get("particles", 0), 0.0)
 
 
-def final_line(name: str, summary: Summary) -> str:
+def final_line(name: str, summary: Summary, in_folder: bool = True) -> str:
     """The figures of a run in one line."""
     work = progress.clock_text(summary.seconds)
     return (
         f"{name}: {progress.counted(summary.frames, 'frame')}, {summary.steps} steps, "
-        f"{summary.particles} particles, {work} of work, in {summary.folder}"
+        f"{summary.particles} particles, {work} of work"
+        f"{f', in {summary.folder}' if in_folder else ''}"
     )
 
 

@@ -18,6 +18,7 @@ from viscoil.core.files import reporting
 from viscoil.core.names import nearest
 from viscoil.outputs.frames import OF_THE_FRAME, damaged_frame, frame_name, frame_numbers
 from viscoil.runs.folder import read_record
+from viscoil.runs.statistics import Statistics, read_statistics
 from viscoil.scene import Scene
 from viscoil.snapshots.snapshot import Array, ColliderPose, MaterialLook, Snapshot
 
@@ -49,6 +50,17 @@ class Run:
     def state(self) -> str:
         """How the run stands: running, finished, stopped, diverged or failed."""
         return str(self.record.get("state", "unknown"))
+
+    def statistics(self, keys: Iterable[str] | None = None) -> Statistics:
+        """The figures of every step as arrays by key, such as "time" or "kinetic_energy".
+
+        `keys` are those that are wanted, if not all. A run that goes on may be read again.
+        """
+        return read_statistics(self.path / "stats.jsonl", keys)
+
+    def __repr__(self) -> str:
+        frames = f"{len(self.frames)} frame{'' if len(self.frames) == 1 else 's'}"
+        return f"<Run {str(self.path)!r} of {self.name!r}: {self.state}, {frames}>"
 
     @cached_property
     def frames(self) -> tuple[int, ...]:

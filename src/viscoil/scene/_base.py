@@ -1,12 +1,14 @@
 """The base of every scene model, and the number types that scene files are made of."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Gt
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import Self
+
+from viscoil.core.errors import SceneError
 
 Location = tuple[str | int, ...]
 Problem = tuple[Location, str, Any]
@@ -29,6 +31,20 @@ class Model(BaseModel):
         use_attribute_docstrings=True,
         json_schema_extra=_require_shape,
     )
+
+    if not TYPE_CHECKING:  # a checker takes the arguments from the fields
+
+        def __init__(self, **values: Any) -> None:
+            """As Python code makes one; SceneError if values make no sense."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                from viscoil.scene.messages import model_sentences
+
+                raise SceneError(*model_sentences(type(self), error, values)) from None
+
+        # so that what pydantic builds itself goes on to raise its own error, with its locations
+        __init__.__pydantic_base_init__ = True
 
     @model_validator(mode="after")
     def _check(self) -> Self:

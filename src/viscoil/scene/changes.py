@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from viscoil.core.errors import SceneError
 from viscoil.scene.materials import TRIPLE, Material
 from viscoil.scene.messages import table_sentences
+from viscoil.scene.schema import Scene
 
 
 def changed_material(name: str, material: Material, values: Mapping[str, Any]) -> Material:
@@ -17,6 +18,23 @@ def changed_material(name: str, material: Material, values: Mapping[str, Any]) -
         return Material.model_validate(table)
     except ValidationError as error:
         raise SceneError(*table_sentences(error, ("materials", name), table)) from None
+
+
+def check_fit(scene: Scene, name: str, material: Material) -> None:
+    """Raises SceneError if the scene cannot have this material in the place of its own."""
+    changed = scene.model_copy(update={"materials": {**scene.materials, name: material}})
+    problems = [
+        f"{'.'.join(map(str, place))} ({value}) {text}"
+        for place, text, value in changed._problems()
+        if place[:2] == ("materials", name)
+    ]
+    if changed.channel_widths != scene.channel_widths:
+        problems.append(
+            f"materials.{name}.thermal needs temperatures, and this scene has none: give it "
+            "simulation.ambient_temperature before it starts"
+        )
+    if problems:
+        raise SceneError(*problems)
 
 
 def _kept(material: Material, values: Mapping[str, Any]) -> dict[str, Any]:

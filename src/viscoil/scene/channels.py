@@ -22,6 +22,8 @@ BASE = ("position", "velocity", "id", "material", "birth")
 """The channels that every particle has; its solver adds others."""
 OPTIONAL = {"color": 3, "temperature": 1, "lifespan": 1}
 """Channels that exist if the scene uses them, and how many numbers they hold."""
+OF_SOLVER = "solver_"
+"""Before the names of a solver's own arrays in a checkpoint."""
 _NOT_CHANNELS = (
     "alive", "time", "frame", "spacing", "size", "bodies", "collider_pose", "metadata", "file",
     "allow_pickle",
@@ -74,7 +76,7 @@ class Made(Model):
     def _problems(self) -> Iterator[Problem]:
         yield from super()._problems()
         for name in self.channels or ():
-            if (bad := _bad_name(name)) is not None:
+            if (bad := bad_name(name)) is not None:
                 yield ("channels", name), bad, None
         if self.max_age_spread > (self.max_age or 0.0):
             text = "needs max_age beside it: add it"
@@ -83,10 +85,10 @@ class Made(Model):
             yield ("max_age_spread",), text, self.max_age_spread
 
 
-def _bad_name(name: str) -> str | None:
+def bad_name(name: str) -> str | None:
     """What is wrong with the name of a user's channel."""
     solvers = [name for model in settings_models().values() for name in model.CHANNELS]
-    if name in (*BASE, *solvers, *OPTIONAL, *_NOT_CHANNELS):
+    if name in (*BASE, *solvers, *OPTIONAL, *_NOT_CHANNELS) or name.startswith(OF_SOLVER):
         return "is a name that Viscoil uses itself: choose another one"
     if not name.isidentifier():
         return "is no name for a channel: use letters, digits and underscores"

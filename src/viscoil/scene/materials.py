@@ -113,6 +113,14 @@ class Material(Model, json_schema_extra=_as_input_schema):
         """The preset of that name."""
         return cls.model_validate({"preset": name})
 
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in self.minimal().items() if k not in ("color", "transmission")}
+        if not self.solvent_viscosity:
+            shown.pop("solvent_viscosity")
+        return f"Material({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
+
+    __str__ = __repr__
+
     @property
     def kind(self) -> Kind:
         """What the numbers amount to; "paper" when given as relaxation time and compliance."""

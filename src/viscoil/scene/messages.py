@@ -4,14 +4,22 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from viscoil.core.names import nearest, unknown_name
 from viscoil.scene._base import Location, Problem
 from viscoil.scene.locator import KeyLines
 from viscoil.scene.overrides import Override
-from viscoil.scene.schema_tree import Node, keys_of, node_at, siblings_with, tag_of, without_tags
+from viscoil.scene.schema_tree import (
+    Node,
+    home_of,
+    keys_of,
+    node_at,
+    siblings_with,
+    tag_of,
+    without_tags,
+)
 
 _TYPE_WORDS = {
     "float_type": "a number",
@@ -77,18 +85,43 @@ def sentences(
     return [_sentence(places.name(path), path, predicate) for path, predicate in ordered]
 
 
-def table_sentences(
-    error: ValidationError, path: tuple[str, ...], table: Mapping[str, Any]
-) -> list[str]:
+def table_sentences(error: ValidationError, path: Location, table: Mapping[str, Any]) -> list[str]:
     """One sentence for each error in a table that came from no file; `path` is where it belongs."""
-    data: Mapping[str, Any] = table
+    data: Any = table
     for part in reversed(path):
-        data = {part: data}
+        data = {part: data} if isinstance(part, str) else [data]
     errors = error.errors(include_url=False)
     for item in errors:
         item["loc"] = (*path, *item["loc"])
     found = [_describe(item, item["loc"], data) for item in _causes(errors, data)]
     return [f"{'.'.join(map(str, where))} {predicate}" for where, predicate in found]
+
+
+def model_sentences(
+    model: type[BaseModel], error: ValidationError, values: Mapping[str, Any]
+) -> list[str]:
+    """One sentence for each error in a model that Python code makes."""
+    if model.__name__ == "Scene":
+        from viscoil.scene.schema import name_problems
+
+        places = Places("scene", KeyLines(""), ())
+        return sentences(error, name_problems(values), values, places)
+    home = home_of(model.__name__)
+    if home is None:
+        found = [(item["loc"], _nested(item, model)) for item in error.errors(include_url=False)]
+        return [f"{'.'.join(map(str, (model.__name__, *loc)))} {text}" for loc, text in found]
+    path, tag = home
+    told = table_sentences(error, path, {**tag, **values})
+    return [sentence.replace(".".join(map(str, path)), model.__name__, 1) for sentence in told]
+
+
+def _nested(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """What is wrong with a value of a model that stands only within others."""
+    if error["type"] == "extra_forbidden":
+        return unknown_name("key", str(error["loc"][-1]), model.model_fields)
+    if error["type"] == "literal_error":
+        return f"is {_show(error['input'])} but must be {error.get('ctx', {})['expected']}"
+    return _describe(error, ("", *error["loc"]), {})[1]
 
 
 def _causes(errors: Sequence[ErrorDetails], data: Mapping[str, Any]) -> list[ErrorDetails]:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from viscoil.core.names import unknown_name
 from viscoil.scene._base import Location, Model, Problem
-from viscoil.scene.channels import channel_problems, channel_widths, items
+from viscoil.scene.channels import as_table, channel_problems, channel_widths, items
 from viscoil.scene.colliders import Collider
 from viscoil.scene.emitters import Emitter
 from viscoil.scene.fields import Field as ForceField
@@ -70,14 +70,16 @@ class Scene(Model):
     @classmethod
     def _apply_scale(cls, data: Any) -> Any:
         """Every spacing over the cube root of simulation.scale, which then is 1."""
-        settings = data.get("simulation") if isinstance(data, Mapping) else None
-        scale = settings.get("scale") if isinstance(settings, Mapping) else None
+        settings = as_table(data.get("simulation")) if isinstance(data, Mapping) else {}
+        scale = settings.get("scale")
         if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not scale > 0.0:
+            return data
+        if scale == 1.0:
             return data
         finer = float(scale) ** (-1.0 / 3.0)
         result = {**data, "simulation": {**_scaled(settings, finer), "scale": 1.0}}
         for group in ("fluids", "emitters"):
-            if isinstance(data.get(group), list):
+            if isinstance(data.get(group), list | tuple):
                 result[group] = [_scaled(item, finer) for item in data[group]]
         return result
 
@@ -117,6 +119,15 @@ class Scene(Model):
     def channel_widths(self) -> dict[str, int]:
         """Channels that particles have beside the standard ones, and how many numbers each holds."""
         return channel_widths(dict(self))
+
+    def __repr__(self) -> str:
+        groups = ("fluids", "emitters", "colliders", "fields")
+        counts = [(len(getattr(self, group)), group) for group in groups]
+        parts = [f"{n} {group.removesuffix('s') if n == 1 else group}" for n, group in counts if n]
+        spacing = f"spacing {self.simulation.spacing:g} m"
+        return f"<Scene {self.name!r}: {', '.join([*parts, spacing])}, {self.frames} frames>"
+
+    __str__ = __repr__
 
     def with_frames(self, frames: int) -> Scene:
         """The same scene, but that many frames long."""
@@ -164,10 +175,10 @@ class Scene(Model):
 
 def _scaled(table: Any, factor: float) -> Any:
     """A table with its spacing multiplied, if it has one."""
-    spacing = table.get("spacing") if isinstance(table, Mapping) else None
+    spacing = as_table(table).get("spacing")
     if not isinstance(spacing, (int, float)) or isinstance(spacing, bool):
         return table
-    return {**table, "spacing": spacing * factor}
+    return {**as_table(table), "spacing": spacing * factor}
 
 
 def name_problems(data: Mapping[str, Any]) -> list[Problem]:

@@ -61,6 +61,29 @@ def siblings_with(path: Location, key: str, data: Any) -> list[str]:
     return [tag for tag, ref in mapping.items() if key in _follow(ref).get("properties", {})]
 
 
+def home_of(model: str) -> tuple[Location, Mapping[str, str]] | None:
+    """Where tables of this model stand in a scene, and the tag that tells them apart, if any does."""
+    for key, node in _schema()["properties"].items():
+        if _names(node, model):
+            return (key,), {}
+        if _names(node.get("additionalProperties"), model):
+            return (key, "NAME"), {}
+        if _names(node.get("items"), model):
+            return (key, 0), {}
+        for path, holder in (((key,), node), ((key, 0), node.get("items") or {})):
+            choice = holder.get("discriminator", {})
+            for tag, ref in choice.get("mapping", {}).items():
+                if ref.endswith(f"/{model}"):
+                    return path, {choice["propertyName"]: tag}
+    return None
+
+
+def _names(node: Any, model: str) -> bool:
+    """Whether a node of the schema is this model, or nothing."""
+    choices = [node, *node.get("anyOf", [])] if isinstance(node, Mapping) else []
+    return any(str(choice.get("$ref", "")).endswith(f"/{model}") for choice in choices)
+
+
 def _walk(path: Location, data: Any) -> tuple[Node, Any]:
     """The schema and the data at that path."""
     node: Node = _schema()

@@ -11,12 +11,12 @@ In a script:
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from viscoil.bodies.arrays import BodyArrays
 from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
@@ -29,17 +29,16 @@ from viscoil.core.timing import PhaseClock
 from viscoil.emitters.inflow import Inflow
 from viscoil.forces.registry import Setting, make_forces
 from viscoil.materials.table import Materials
-from viscoil.neighbors.levels import MixedNeighbors
-from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.diagnostics import Diagnosis, Diagnostics
 from viscoil.particles.store import Particles
 from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.sampling.seeding import seed
 from viscoil.scene import Material, Scene
-from viscoil.scene.changes import changed_material
-from viscoil.simulation import memory_need
+from viscoil.scene.channels import OF_SOLVER
+from viscoil.simulation import channels, memory_need
+from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
-from viscoil.simulation.starting import first_particles, relax
+from viscoil.simulation.starting import first_particles, make_neighbors, relax
 from viscoil.simulation.stepping import next_step, speed_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
@@ -48,10 +47,9 @@ from viscoil.walls.contact_walls import ContactWalls
 
 # Particles of which a copy is kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
-OF_SOLVER = "solver_"  # before the names of a solver's own arrays in a checkpoint
 
 
-class Simulation:
+class Simulation(Controls):
     """A scene in motion. Several may live in one process; they share the compute backend."""
 
     def __init__(
@@ -70,7 +68,7 @@ class Simulation:
         """
         memory_need.check(scene)
         compute.initialize(arch, threads)
-        self.scene = scene
+        super().__init__(scene)
         self.time = 0.0
         """Simulated time, s."""
         self.frame = 0
@@ -84,9 +82,8 @@ class Simulation:
         self._clock = PhaseClock()
         self._diagnose = Diagnostics()
         self._colliders = ColliderSet.of(scene)
-        self._material_names = list(scene.materials)
         self._materials = Materials(list(scene.materials.values()))
-        self._neighbors = _make_neighbors(scene)
+        self._neighbors = make_neighbors(scene)
         spacing = scene.simulation.spacing
         self._solver = make_solver(scene.solver, spacing, self._neighbors, self._clock)
         self._channels = ItemChannels(scene)
@@ -101,11 +98,14 @@ class Simulation:
         self._removal = Removal(scene)
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
+        self._stepping = False
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
-        """All particles; `simulation.particles["velocity"]` is a NumPy view."""
+        if checkpoint:
+            self._restored = {*self.particles} - {*scene.channel_widths}
         memory.give_back()  # what seeding took
         self.notes += step_note(scene.simulation, self._forces.longest_step(self._materials))
         self._diagnosis = self._measure()
+        self.particles.take_written()  # by starting
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._remember()
 
@@ -136,49 +136,37 @@ class Simulation:
         """Advances by one time step (s; by default as the scene says) and returns its figures.
 
         Raises DivergedError and goes back to the last finished frame if the step went wrong (above
-        half a million particles it cannot, and says so in `state_kept`). What
-        the user has changed since stays: gravity, materials, and added channels (with zeros).
+        half a million particles it cannot, and says so in `state_kept`); it also goes back if
+        anything else is raised within the step, as by a force of the user. What
+        the user has changed since stays: gravity, materials, and added channels (at rest).
         """
-        settings = self.scene.simulation
-        if dt is None:
-            dt = next_step(
-                settings, self.time, self.frame, self._max_speed(),
-                self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
-                self._longest_step(),
-            )  # fmt: skip
-        elif not 0.0 < dt < math.inf:
+        if dt is not None and not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
-        self._inflow.add_to(self.particles, self.time, self._last_step)
-        self._colliders.move_to(self.time + dt, dt)
-        self.bodies.begin(self.time, dt, self.gravity)
-        report = self._solver.step(self._solver_state(), dt)
-        self.bodies.finish(dt)
-        self._advance_clock(dt)
-        self._check(dt)
-        if self._remove():
-            self._diagnosis = self._measure()
-        if self.time == self.frame / self.scene.simulation.fps:
-            self._remember()
-        return self._figures(dt, report)
+        if self._stepping:
+            raise ViscoilError(
+                "this simulation is within a step already: take no steps from its callbacks, nor "
+                "from several threads"
+            )
+        self._stepping = True
+        try:
+            return self._step(dt or self._next_step())
+        finally:
+            self._stepping = False
 
-    def material(self, name: str) -> Material:
-        """The material as it is now."""
-        return self._materials.materials[self._material_index(name)]
-
-    def set_material(self, name: str, **values: float) -> None:
-        """Changes parameters of a material from the next step on, as they are called in a scene."""
-        index = self._material_index(name)
-        materials = self._materials.materials
-        materials[index] = changed_material(name, materials[index], values)
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation {self.scene.name!r}: frame {self.frame} of {self.scene.frames}, "
+            f"t = {self.time:.4g} s, {channels.living(self.particles).sum()} particles>"
+        )
 
     def snapshot(self) -> Snapshot:
         """The present state in plain arrays, copied, without particles that were just removed."""
-        p, alive = self.particles, self._alive()
+        p, alive = self.particles, channels.living(self.particles)
         kept = slice(None) if alive.all() else alive
         return Snapshot(
             frame=self.frame,
             time=self.time,
-            channels={name: np.array(p[name][kept]) for name in p},
+            channels={name: np.array(p.numpy(name)[kept]) for name in p},
             materials=[
                 MaterialLook(name, material.color, material.transmission)
                 for name, material in zip(
@@ -203,6 +191,55 @@ class Simulation:
         save_checkpoint(path, arrays, metadata)
 
     # How it is done
+
+    def _step(self, dt: float) -> dict[str, Any]:
+        frame = self.frame
+        with self._back_if_it_fails():
+            self._inflow.add_to(self.particles, self.time, self._last_step)
+            self._colliders.move_to(self.time + dt, dt)
+            self.bodies.begin(self.time, dt, self.gravity)
+            report = self._solver.step(self._solver_state(), dt)
+            self.particles.end_views()
+            self.bodies.finish(dt)
+        self._advance_clock(dt)
+        self._check(dt)
+        if self._remove():
+            self._diagnosis = self._measure()
+        figures = self._figures(dt, report)
+        self._on_step(figures)
+        if self.frame != frame and len(self._on_frame):
+            self._on_frame(self.snapshot())
+        self._finish(dt)
+        return figures
+
+    def _next_step(self) -> float:
+        """Length of the next step, s."""
+        if self.particles.take_written():
+            self._diagnosis = self._measure()  # velocities may be the user's
+        settings = self.scene.simulation
+        return next_step(
+            settings, self.time, self.frame, self._max_speed(),
+            self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
+            self._longest_step(),
+        )  # fmt: skip
+
+    @contextmanager
+    def _back_if_it_fails(self) -> Iterator[None]:
+        """Leaves no step half done, whatever is raised."""
+        try:
+            yield
+        except BaseException:
+            self._go_back()
+            raise
+
+    def _finish(self, dt: float) -> None:
+        """Remembers a finished frame, with what callbacks made of it, unless that is nonsense."""
+        written = self.particles.take_written()
+        if written:
+            self._diagnosis = self._measure()
+        if self.time == self.frame / self.scene.simulation.fps:
+            if not (written and self._trouble(dt)):
+                self._remember()
 
     def _solver_state(self) -> State:
         return State(
@@ -238,15 +275,21 @@ class Simulation:
     def _check(self, dt: float) -> None:
         """Stops a simulation that went wrong, in its last good state."""
         self._diagnosis = self._measure()
-        limit = speed_limit(self.scene.simulation, self.scene.spacings[0], dt)
-        reason = self._diagnosis.trouble(limit)
-        if reason is None and self.bodies.max_speed > limit:
-            reason = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
+        reason = self._trouble(dt)
         if reason is None:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"
         kept = self._go_back()
         raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
+
+    def _trouble(self, dt: float) -> str | None:
+        """What is wrong with the state after a step of `dt`, if anything is."""
+        limit = speed_limit(self.scene.simulation, self.scene.spacings[0], dt)
+        if self.bodies.max_speed > limit:
+            return self._diagnosis.trouble(limit) or (
+                f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
+            )
+        return self._diagnosis.trouble(limit)
 
     def _remember(self) -> None:
         """Keeps the present state to go back to, unless that would take too much memory."""
@@ -258,8 +301,8 @@ class Simulation:
         """To the last finished frame, with the channels that were added since; whether it could."""
         if self._good is None:
             return False
-        kinds = self.particles.kinds
-        self._load_state(*self._good)
+        kinds = dict(self.particles.kinds)
+        self.particles.become(self._load_state(*self._good))
         for name, kind in kinds.items():
             if name not in self.particles:
                 self.particles.add_channel(name, kind)
@@ -270,10 +313,6 @@ class Simulation:
         """The longest step that forces and the solver allow, s."""
         of_solver = self._solver.longest_step(self._solver_state())
         return min(of_solver, self._forces.longest_step(self._materials))
-
-    def _alive(self) -> npt.NDArray[np.bool_]:
-        """Which particles were not removed after the last step."""
-        return np.asarray(compute.view(self.particles.alive, self.particles.count) != 0)
 
     def _measure(self) -> Diagnosis:
         table = self._materials.table
@@ -300,12 +339,6 @@ class Simulation:
         """Marks what has to go, and says if anything had; the next sort drops it."""
         self._removed = self._removal(self.particles, self.time, self._last_step)
         return self._removed > 0
-
-    def _material_index(self, name: str) -> int:
-        if name not in self._material_names:
-            known = ", ".join(self._material_names)
-            raise ViscoilError(f"there is no material {name!r} in this scene; it has {known}")
-        return self._material_names.index(name)
 
     def _start(self) -> Particles:
         start = seed(self.scene, self._colliders)
@@ -343,7 +376,6 @@ class Simulation:
         self.bodies.load(arrays["bodies"])
         own = {n.removeprefix(OF_SOLVER): a for n, a in arrays.items() if n.startswith(OF_SOLVER)}
         self._solver.load(own)
-        self.particles = particles
         return particles
 
     def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
@@ -358,10 +390,3 @@ class Simulation:
             return self._load_state(saved.arrays, saved.metadata)
         except (KeyError, ValueError) as error:
             raise ResumeError(f"{path} lacks {error}: it was written by another version") from error
-
-
-def _make_neighbors(scene: Scene) -> Neighbors:
-    periodic = scene.simulation.periodic
-    if not scene.mixed:
-        return Neighbors(periodic)
-    return MixedNeighbors([d / scene.simulation.spacing for d in scene.spacings], periodic)

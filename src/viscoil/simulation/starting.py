@@ -7,6 +7,8 @@ import numpy as np
 
 from viscoil.forces.protocol import Forces
 from viscoil.materials.table import Materials
+from viscoil.neighbors.levels import MixedNeighbors
+from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import SIZE, Particles
 from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.sampling.seeding import Seeding
@@ -17,6 +19,14 @@ from viscoil.walls.protocol import Walls
 
 # Rounds in which a fluid that starts too dense is spread out.
 RELAXING_STEPS = 30
+
+
+def make_neighbors(scene: Scene) -> Neighbors:
+    """What finds pairs in this scene, of one resolution or of several."""
+    periodic = scene.simulation.periodic
+    if not scene.mixed:
+        return Neighbors(periodic)
+    return MixedNeighbors([d / scene.simulation.spacing for d in scene.spacings], periodic)
 
 
 def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Particles:
