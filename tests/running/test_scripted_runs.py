@@ -35,9 +35,17 @@ from viscoil.simulation.simulation import Simulation
 def test_statistics_are_arrays(tmp_path: Path) -> None:
     """Missing numbers are NaN, whole ones stay whole, vectors have rows, nested keys have dots."""
     records: list[dict[str, Any]] = [
-        {"step": 1, "a": 0.5, "v": [1.0, 2.0, 3.0], "part": {"x": 1.0}, "who": "me"},
+        {"step": 1, "a": 0.5, "v": [1.0, 2.0, 3.0], "part": {"x": 1.0}, "who": "me", "w": None},
         {"step": 2, "a": None, "v": None, "part": {"x": 2.0, "y": 5}, "on": [{"f": [1, 2]}]},
-        {"step": 3, "v": [1, None, 3], "count": 4, "part": {}, "on": [{"f": [3, 4]}]},
+        {
+            "step": 3,
+            "v": [1, None, 3],
+            "count": 4,
+            "w": [7.0, 8.0],
+            "never": None,
+            "part": {},
+            "on": [{"f": [3, 4]}],
+        },
     ]
     path = tmp_path / "stats.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in records) + '{"step": 4, "a"')
@@ -51,6 +59,8 @@ def test_statistics_are_arrays(tmp_path: Path) -> None:
         "part.x": [1.0, 2.0, nan],
         "part.y": [nan, 5.0, nan],
         "count": [nan, nan, 4.0],
+        "w": [[nan, nan], [nan, nan], [7.0, 8.0]],
+        "never": [nan] * 3,
         "on.0.f": [[nan, nan], [1.0, 2.0], [3.0, 4.0]],
     }
     assert set(found) == set(expected)

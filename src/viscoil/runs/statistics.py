@@ -14,7 +14,7 @@ import numpy as np
 
 from viscoil.core.errors import RunError
 from viscoil.core.names import unknown_name
-from viscoil.outputs.stats import read_stats
+from viscoil.outputs.stats import last_record, read_stats
 from viscoil.snapshots.snapshot import Array
 
 
@@ -59,58 +59,80 @@ def read_statistics(path: Path, keys: Iterable[str] | None = None) -> Statistics
     columns: dict[str, _Column] = {}
     rows = 0
     for record in read_stats(path) if path.is_file() else ():
-        for key, value in _figures(record, ""):
-            if wanted is None or any(key == w or key.startswith(f"{w}.") for w in wanted):
-                columns.setdefault(key, _Column()).put(rows, value)
+        for key, value in record.items() if wanted is None else _under(record, wanted):
+            _put(columns, rows, key, value)
         rows += 1
     if rows == 0:
         raise RunError(f"{path.parent} has no statistics: let the run take a step first")
-    found = Statistics({key: column.array(rows) for key, column in columns.items()})
+    chosen = {k: c for k, c in columns.items() if wanted is None or _named(k, wanted)}
+    found = Statistics({key: column.array(rows) for key, column in chosen.items()})
     for key in wanted or ():
-        if not any(known == key or known.startswith(f"{key}.") for known in found):
-            found[key]  # raises, with the nearest key
+        if not any(_named(known, (key,)) for known in found):
+            raise UnknownFigure(
+                f"{key!r} {unknown_name('figure of this run', key, last_record(path) or ())}"
+            )
     return found
 
 
-def _figures(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    """Numbers and lists of numbers in a record, and their dotted keys; texts are left out."""
-    if isinstance(value, Mapping):
+def _named(key: str, wanted: Iterable[str]) -> bool:
+    return any(key == name or key.startswith(f"{name}.") for name in wanted)
+
+
+def _under(record: Mapping[str, Any], wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The entries of a record in which the wanted keys are."""
+    heads = {key.partition(".")[0] for key in wanted}
+    return ((key, value) for key, value in record.items() if key in heads)
+
+
+def _put(columns: "dict[str, _Column]", row: int, key: str, value: Any) -> None:
+    """A value, or those within it, under dotted keys; texts are left out."""
+    if isinstance(value, dict):
         for name, item in value.items():
-            yield from _figures(item, f"{key}.{name}" if key else str(name))
-    elif isinstance(value, list) and any(isinstance(item, list | Mapping) for item in value):
+            _put(columns, row, f"{key}.{name}", item)
+    elif isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
         for place, item in enumerate(value):
-            yield from _figures(item, f"{key}.{place}")
+            _put(columns, row, f"{key}.{place}", item)
     elif not isinstance(value, str):
-        yield key, value
+        column = columns.get(key)
+        if column is None or (column.unknown and isinstance(value, list)):
+            column = columns[key] = _Column(len(value) if isinstance(value, list) else 0)
+        column.put(row, value)
 
 
 class _Column:
-    """The values of one key, a step at a time."""
+    """The values of one key, a step at a time: numbers, or lists of `width` of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         self._numbers = array("d")
-        self._width = 0  # 0: not lists
+        self._width = width  # 0: no lists
         self._whole = True
+        self.unknown = True
+        """Whether there was no value yet that tells whether it holds lists."""
 
     def put(self, row: int, value: Any) -> None:
         """Sets the value of a row; rows that were left out, and what does not fit, are NaN."""
-        items = value if isinstance(value, list) else (value,)
-        if not self._numbers and isinstance(value, list):
-            self._width = len(value)
-        width = self._width or 1
-        self._fill(row)
-        fits = len(items) == width and isinstance(value, list) == bool(self._width)
-        self._whole &= fits and all(isinstance(item, int) for item in items)
-        self._numbers.extend(map(_number, items) if fits else repeat(math.nan, width))
+        if row * (self._width or 1) > len(self._numbers):
+            self._fill(row)
+        if not self._width and isinstance(value, float | int):
+            self._whole = self._whole and isinstance(value, int)
+            self._numbers.append(value)
+            self.unknown = False
+            return
+        self.unknown = self.unknown and value is None
+        fits = isinstance(value, list) and len(value) == self._width
+        items = value if fits else [None] * (self._width or 1)
+        self._whole = self._whole and all(isinstance(item, int) for item in items)
+        self._numbers.extend(map(_number, items))
 
     def _fill(self, rows: int) -> None:
         missing = rows * (self._width or 1) - len(self._numbers)
-        self._whole &= missing <= 0
+        self._whole = self._whole and missing <= 0
         self._numbers.extend(repeat(math.nan, missing))
 
     def array(self, rows: int) -> Array:
+        """(rows,), or (rows, width)."""
         self._fill(rows)
-        numbers = np.frombuffer(self._numbers) if self._numbers else np.empty(0)
+        numbers = np.array(self._numbers)
         if self._whole:
             numbers = numbers.astype(np.int64)
         return numbers.reshape(rows, self._width) if self._width else numbers
