@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import quadrants as qd
 from simulation_rigs import block, weightless
 
 from viscoil.core import compute, progress
@@ -185,8 +186,6 @@ def test_the_display_starts_with_the_first_missing_kernel() -> None:
 
 @pytest.mark.usefixtures("compute")
 def test_new_arrays_hold_zeros() -> None:
-    import quadrants as qd
-
     for make in (compute.scalars, compute.vectors, compute.matrices):
         first: Any = {"scalars": (qd.i64,), "vectors": (6,), "matrices": ()}[make.__name__]
         for _ in range(20):
@@ -214,6 +213,19 @@ def test_steps_leave_nothing_in_the_keys_of_kernels() -> None:
         simulation.step()
         compute.vectors(3, 100)
     assert keys() == before
+
+
+@pytest.mark.usefixtures("compute")
+def test_calls_leave_little_behind() -> None:
+    """Whatever numbers a kernel is called with, which are new objects each time."""
+    from viscoil import reductions
+
+    blocks = compute.scalars(qd.i32, 2000)
+    for n in range(1000, 1500):
+        reductions._scan_in_place(n, blocks)
+    (kernel,) = compiling.find_kernels("reductions._scan_in_place")
+    assert len(kernel.mapper._mapping_cache) <= compute.MOST_CALLS + 1
+    assert len(kernel.mapper._mapping_cache_tracker) <= compute.MOST_CALLS + 1
 
 
 @pytest.mark.usefixtures("compute")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
-from quadrants.lang import _func_base, impl, kernel, kernel_impl
+from quadrants.lang import _func_base, _template_mapper, impl, kernel, kernel_impl
 from quadrants.lang._fast_caching import function_hasher
 
 from viscoil.core.errors import RunError
@@ -44,6 +44,8 @@ COMPILED_IN = {"add_value_to_cache_key": True}
 
 _started: tuple[str, int] | None = None
 _inside_class = kernel_impl._inside_class
+_lookup = _template_mapper.TemplateMapper.lookup
+MOST_CALLS = 64  # of a kernel, whose arguments are remembered
 
 
 def _quick_inside_class(level_of_class_stackframe: int) -> bool:
@@ -58,6 +60,19 @@ def _quick_inside_class(level_of_class_stackframe: int) -> bool:
     return bool(_inside_class(level_of_class_stackframe + 1))
 
 
+def _bounded_lookup(self: Any, *arguments: Any) -> Any:
+    """Which specialization of a kernel arguments belong to; few are remembered.
+
+    Quadrants remembers arguments by their addresses as long as their arrays live. A count of particles
+    or a time step is a new object in every step, so that each call left an entry behind.
+    """
+    if len(self._mapping_cache) > MOST_CALLS:
+        self._mapping_cache_tracker.clear()
+        self._mapping_cache.clear()
+    return _lookup(self, *arguments)
+
+
+_template_mapper.TemplateMapper.lookup = _bounded_lookup
 # Quadrants reads the source of a function each time that it is inlined, to compile it or to see
 # whether it has changed since: some thousand times for some hundred functions.
 _source = functools.cache(_func_base.get_source_info_and_src)
