@@ -72,16 +72,16 @@ def perturbed(append: Callable[..., None], seed: int) -> Callable[..., None]:
     """`Particles.append` that moves what it adds by up to 1e-6 spacings along each axis.
 
     By at least the last bit of each coordinate: far from the origin that is more than 1e-6 spacings.
-    Particles that have their ids already come from a checkpoint, and stay where they are.
+    Simulations that start alike are moved alike, so that they can be compared. Particles that have
+    their ids already come from a checkpoint, and stay where they are.
     """
-    rng = np.random.default_rng(seed)
 
     def moved(particles: Any, values: Mapping[str, Any]) -> None:
         if "id" in values:
             return append(particles, values)
         x = np.asarray(values["position"], np.float32).reshape(-1, 3)
         reach = np.maximum(SHARE * _spacing(x), np.spacing(np.abs(x)).astype(np.float64))
-        shift = rng.uniform(-1.0, 1.0, x.shape) * reach
+        shift = np.random.default_rng(seed).uniform(-1.0, 1.0, x.shape) * reach
         append(particles, {**values, "position": (x + shift).astype(np.float32)})
 
     return moved

@@ -68,12 +68,17 @@ def test_a_squeezed_firm_block_expands_without_velocity() -> None:
 
 
 def test_a_shift_into_a_wall_does_not_become_a_velocity() -> None:
+    """The block expands by 3 % of 8 d in 4 steps, which as a velocity would be 0.29 m/s.
+
+    What the wall takes from shifts, and the fluid answers, is a hundredth of that at most.
+    """
     wall = [{"shape": "plane", "contact": "slip"}]
     simulation = squeezed(STIFF, colliders=wall)
     run(simulation, 4)
     depth = 0.5 * D - ordered(simulation, "position")[:, 1].min()
     below(depth, 1e-3 * D, "depth in the wall, m")
-    below(np.abs(ordered(simulation, "velocity")).max(), 1e-3, "speed, m/s")
+    expansion = (1.0 - SQUEEZE) * 8 * D / (4 / 240)
+    below(np.abs(ordered(simulation, "velocity")).max(), 0.01 * expansion, "speed, m/s")
 
 
 @pytest.mark.parametrize("other", [THIN, STIFF], ids=["water", "itself"])
