@@ -223,7 +223,7 @@ def test_calls_leave_little_behind() -> None:
     blocks = compute.scalars(qd.i32, 2000)
     for n in range(1000, 1500):
         reductions._scan_in_place(n, blocks)
-    (kernel,) = compiling.find_kernels("reductions._scan_in_place")
+    (kernel,) = team.find_kernels("reductions._scan_in_place")
     assert len(kernel.mapper._mapping_cache) <= compute.MOST_CALLS + 1
     assert len(kernel.mapper._mapping_cache_tracker) <= compute.MOST_CALLS + 1
 
