@@ -218,7 +218,7 @@ def test_steps_leave_nothing_in_the_keys_of_kernels() -> None:
 @pytest.mark.usefixtures("compute")
 def test_calls_leave_little_behind() -> None:
     """Whatever numbers a kernel is called with, which are new objects each time."""
-    from viscoil import reductions
+    from viscoil.core import reductions
 
     blocks = compute.scalars(qd.i32, 2000)
     for n in range(1000, 1500):
