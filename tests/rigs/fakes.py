@@ -41,6 +41,7 @@ class FakeSimulation:
         self.plan = plan
         self.notes: list[str] = plan.get("notes", [])
         self.figures = FIGURES
+        self.advice = "more solver.velocity_iterations"
         if checkpoint is not None:
             saved = load_checkpoint(checkpoint)
             self.steps, self.position = saved.metadata["steps"], saved.arrays["position"]

@@ -1,3 +1,5 @@
+import re
+
 """Runs with a fake simulation: what is written, what is refused, and how runs stop and go on."""
 
 import json
@@ -33,9 +35,8 @@ def test_a_whole_run(scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture
     assert (checkpoints(out), state(out)) == ([12], "finished")
     stored = json.loads((out / "run.json").read_text())["scene"]
     assert Scene.from_toml(stored) == scene
-    assert capsys.readouterr().out == (
-        f"drop: 4 frames, 12 steps, 5 particles, 0:00 of work, in {out}\n"
-    )
+    said = re.sub(r"\d:\d\d of work", "a while", capsys.readouterr().out)
+    assert said == f"drop: 4 frames, 12 steps, 5 particles, a while, in {out}\n"
 
 
 def test_plain_lines_where_there_is_no_terminal(
@@ -44,7 +45,8 @@ def test_plain_lines_where_there_is_no_terminal(
     run(scene, tmp_path / "out", make=make())
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 6
-    assert lines[1] == ("frame 2/4  5 particles  density error 1.0e-03  step 11.11 ms  left 0:00")
+    expected = "frame 2/4  5 particles  density error 1.0e-03  step 11.11 ms  left "
+    assert lines[1].startswith(expected)
 
 
 def test_a_run_ends_with_what_to_do_next(

@@ -1,5 +1,6 @@
 """The solver that CONTRIBUTING prints, saved and registered as it says, through the whole program."""
 
+import dataclasses
 import importlib
 import re
 import sys
@@ -13,7 +14,7 @@ import pytest
 from simulation_rigs import D, block, by_id, state, weightless
 
 from viscoil.cli import main
-from viscoil.core.errors import SceneError
+from viscoil.core.errors import DivergedError, SceneError
 from viscoil.runs.run import Run
 from viscoil.scene import Scene
 from viscoil.scene.solvers import registry as settings_registry
@@ -174,6 +175,18 @@ def test_water_comes_to_rest_at_its_height(wcsph: ModuleType) -> None:
     height = 2.0 * by_id(simulation, "position")[:, 1].mean()
     assert height == pytest.approx(0.16, rel=0.03)
     assert figures["max_speed"] < 0.3 * np.sqrt(9.81 * 0.16)
+
+
+def test_figures_that_mean_trouble_stop_it(
+    wcsph: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last good state stays."""
+    strict = dataclasses.replace(wcsph.WCSPH.figures[0], most=-1.0)
+    simulation = Simulation(Scene.from_toml(SCENE))
+    monkeypatch.setattr(wcsph.WCSPH, "figures", (strict,))
+    with pytest.raises(DivergedError, match=r"step 1.*overfilling is"):
+        simulation.step()
+    assert simulation.steps == 0 and simulation.advice == ""
 
 
 def test_it_gives_the_same_bits_again(wcsph: ModuleType) -> None:

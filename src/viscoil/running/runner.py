@@ -26,9 +26,7 @@ from viscoil.scene import Scene
 if TYPE_CHECKING:
     from viscoil.snapshots.snapshot import Snapshot
 
-WHAT_TO_TRY = (
-    "try a smaller simulation.max_time_step (or time_step), or more solver.velocity_iterations"
-)
+WHAT_TO_TRY = "try a smaller simulation.max_time_step (or time_step)"
 ENERGY = Figure("kinetic_energy", "kinetic energy", "J")
 GOING_ON = "; --resume --force goes on with that from the last good state"
 
@@ -55,6 +53,10 @@ class Simulation(Protocol):
     @property
     def figures(self) -> Sequence[Figure]:
         """What the solver reports of every step."""
+
+    @property
+    def advice(self) -> str:
+        """What else to try if it diverges, beside shorter steps."""
 
     def step(self) -> Mapping[str, Any]:
         """Take one time step; its statistics.
@@ -243,19 +245,27 @@ def _step(simulation: Simulation, recorder: Recorder, display: progress.Progress
         if error.state_kept:
             recorder.checkpoint(simulation)
         going_on = GOING_ON if error.state_kept else ""
-        raise DivergedError(f"{error}: {WHAT_TO_TRY}{going_on}", error.state_kept) from error
-    _check_figures(simulation.figures, stats)
+        raise DivergedError(
+            f"{error}: {_what_to_try(simulation)}{going_on}", error.state_kept
+        ) from error
+    _check_figures(simulation, stats)
     recorder.step(stats)
     if simulation.frame != frame:
         recorder.frame(simulation.snapshot())
     display.step(simulation.frame, stats)
 
 
-def _check_figures(figures: Sequence[Figure], stats: Mapping[str, Any]) -> None:
-    reason = trouble([ENERGY, *figures], stats)
+def _check_figures(simulation: Simulation, stats: Mapping[str, Any]) -> None:
+    """A simulation looks itself; this is for what callbacks make of the figures."""
+    reason = trouble([ENERGY, *simulation.figures], stats)
     if reason is not None:
         where = f"step {stats['step']}, t = {stats['time']:.6g} s"
-        raise DivergedError(f"the simulation diverged at {where} ({reason}): {WHAT_TO_TRY}")
+        advice = _what_to_try(simulation)
+        raise DivergedError(f"the simulation diverged at {where} ({reason}): {advice}")
+
+
+def _what_to_try(simulation: Simulation) -> str:
+    return f"{WHAT_TO_TRY}, or {simulation.advice}" if simulation.advice else WHAT_TO_TRY
 
 
 def _stopped_text(simulation: Simulation, frames: int) -> str:

@@ -24,7 +24,7 @@ from viscoil.colliders import ColliderSet
 from viscoil.core import compute, memory
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
 from viscoil.core.errors import DivergedError, ResumeError, ViscoilError
-from viscoil.core.figures import Figure
+from viscoil.core.figures import Figure, trouble
 from viscoil.core.timing import PhaseClock
 from viscoil.emitters.inflow import Inflow
 from viscoil.forces.registry import Setting, make_forces
@@ -116,6 +116,11 @@ class Simulation(Controls):
         """What the solver reports of every step, beside what any solver's step has."""
         return self._solver.figures
 
+    @property
+    def advice(self) -> str:
+        """What to try if it diverges, beside shorter steps; "" if the solver knows nothing."""
+        return self._solver.advice
+
     def frames(self) -> Iterator[Snapshot]:
         """Simulates to the end of the scene and yields each frame, the present one first."""
         yield self.snapshot()
@@ -202,7 +207,7 @@ class Simulation(Controls):
             self.particles.end_views()
             self.bodies.finish(dt)
         self._advance_clock(dt)
-        self._check(dt)
+        self._check(dt, report)
         if self._remove():
             self._diagnosis = self._measure()
         figures = self._figures(dt, report)
@@ -272,10 +277,10 @@ class Simulation(Controls):
         if abs(self.time - frame_end) <= rounding:
             self.time = frame_end
 
-    def _check(self, dt: float) -> None:
+    def _check(self, dt: float, report: Mapping[str, float]) -> None:
         """Stops a simulation that went wrong, in its last good state."""
         self._diagnosis = self._measure()
-        reason = self._trouble(dt)
+        reason = self._trouble(dt) or trouble(self.figures, report)
         if reason is None:
             return
         where = f"step {self.steps}, t = {self.time:.6g} s"

@@ -50,6 +50,8 @@ class Solver(ABC):
     """Whose `method` is the solver's name."""
     figures: ClassVar[tuple[Figure, ...]] = ()
     """What `step` reports."""
+    advice: ClassVar[str] = ""
+    """What to try when a simulation diverges, beside shorter steps, such as "more solver.KEY"."""
 
     def __init__(
         self, settings: Any, spacing: float, neighbors: Neighbors, clock: PhaseClock

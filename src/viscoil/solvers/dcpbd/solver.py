@@ -83,6 +83,7 @@ class DCPBD(Solver):
         Figure("outran_neighbors", "particles that outran their pairs"),
         Figure("conformation_residual", "relative residual of the velocity projection"),
     )  # fmt: skip
+    advice: ClassVar[str] = "more solver.velocity_iterations"
 
     def __init__(
         self, settings: DcpbdSettings, spacing: float, neighbors: Neighbors, clock: PhaseClock
