@@ -1,9 +1,8 @@
-import re
-
 """Runs with a fake simulation: what is written, what is refused, and how runs stop and go on."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
