@@ -68,7 +68,7 @@ class Rig:
         self.particles.append({"position": position, "velocity": velocity, "size": sizes})
         settings = DcpbdSettings(**solver)
         self.solver = DCPBD(settings, SPACING, self.neighbors, PhaseClock())
-        self.particles.require(self.solver.channels([material]))
+        self.particles.require(self.solver.channels([material], settings.CHANNELS))
         self.materials = Materials([material])
         self.forces = bare_forces(SPACING, settings)
         self.surround(ColliderSet(colliders))
