@@ -12,7 +12,7 @@ import pytest
 import quadrants as qd
 from simulation_rigs import block, weightless
 
-from viscoil.core import compute, progress
+from viscoil.core import compute, progress, quadrants_patches
 from viscoil.core.parallel import cores
 from viscoil.running.compiling import needs as lists
 from viscoil.running.compiling import team
@@ -224,8 +224,8 @@ def test_calls_leave_little_behind() -> None:
     for n in range(1000, 1500):
         reductions._scan_in_place(n, blocks)
     (kernel,) = team.find_kernels("reductions._scan_in_place")
-    assert len(kernel.mapper._mapping_cache) <= compute.MOST_CALLS + 1
-    assert len(kernel.mapper._mapping_cache_tracker) <= compute.MOST_CALLS + 1
+    assert len(kernel.mapper._mapping_cache) <= quadrants_patches.MOST_CALLS + 1
+    assert len(kernel.mapper._mapping_cache_tracker) <= quadrants_patches.MOST_CALLS + 1
 
 
 @pytest.mark.usefixtures("compute")

@@ -4,9 +4,7 @@ Everything that runs on particles is a pure Quadrants kernel: all its data comes
 parameters. This module hides how a backend is started and how an array is seen from NumPy.
 """
 
-import functools
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
@@ -15,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import quadrants as qd
-from quadrants.lang import _func_base, _template_mapper, impl, kernel, kernel_impl
-from quadrants.lang._fast_caching import function_hasher
+from quadrants.lang import impl
 
+from viscoil.core import quadrants_patches
 from viscoil.core.errors import RunError
 
 ARCHITECTURES = ("cpu", "cuda", "metal", "vulkan", "amdgpu")
@@ -43,42 +41,8 @@ Mat3s = qd.types.NDArray[mat3, 1]
 COMPILED_IN = {"add_value_to_cache_key": True}
 
 _started: tuple[str, int] | None = None
-_inside_class = kernel_impl._inside_class
-_lookup = _template_mapper.TemplateMapper.lookup
-MOST_CALLS = 64  # of a kernel, whose arguments are remembered
 
-
-def _quick_inside_class(level_of_class_stackframe: int) -> bool:
-    """Whether a kernel or function is declared in a class; not if Python's importer is what called.
-
-    Quadrants asks this of the line of source that is being run. The importer has none that could be
-    found, but the search for it goes through all modules: 0.2 s for all kernels together. For those
-    of Quadrants itself see `running.compiling`.
-    """
-    if sys._getframe(level_of_class_stackframe).f_code.co_filename.startswith("<frozen"):
-        return False
-    return bool(_inside_class(level_of_class_stackframe + 1))
-
-
-def _bounded_lookup(self: Any, *arguments: Any) -> Any:
-    """Which specialization of a kernel arguments belong to; few are remembered.
-
-    Quadrants remembers arguments by their addresses as long as their arrays live. A count of particles
-    or a time step is a new object in every step, so that each call left an entry behind.
-    """
-    if len(self._mapping_cache) > MOST_CALLS:
-        self._mapping_cache_tracker.clear()
-        self._mapping_cache.clear()
-    return _lookup(self, *arguments)
-
-
-_template_mapper.TemplateMapper.lookup = _bounded_lookup
-# Quadrants reads the source of a function each time that it is inlined, to compile it or to see
-# whether it has changed since: some thousand times for some hundred functions.
-_source = functools.cache(_func_base.get_source_info_and_src)
-_func_base.get_source_info_and_src = kernel.get_source_info_and_src = _source
-function_hasher._hash_function = functools.cache(function_hasher._hash_function)
-kernel_impl._inside_class = _quick_inside_class
+quadrants_patches.apply()
 
 
 def initialize(arch: str = "cpu", threads: int | None = None) -> None:
@@ -99,9 +63,7 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
         return
     os.environ.setdefault("QD_ENABLE_TORCH", "0")
     try:
-        with redirect_stdout(
-            StringIO()
-        ):  # hides the version banner; errors are raised, or go to stderr
+        with redirect_stdout(StringIO()):  # a banner; errors are raised, or go to stderr
             qd.init(
                 arch=getattr(qd, arch),
                 cpu_max_num_threads=wanted[1],
