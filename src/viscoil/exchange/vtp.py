@@ -24,8 +24,7 @@ from viscoil.snapshots.snapshot import Array, Snapshot
 
 TYPES = {"i": "Int", "u": "UInt", "f": "Float"}
 STORED = {"b1": "u1", "f2": "f4"}  # what VTK has no type for
-# Components are named, because VTK has another order for symmetric tensors.
-SYMMETRIC = {"conformation", "stress"}
+# Components of six numbers, a symmetric tensor in any of our channels; VTK has another order for them.
 TENSOR = ("XX", "YY", "ZZ", "XY", "XZ", "YZ")
 SERIES = "particles.pvd"
 FILE = '<VTKFile type="{}" version="1.0" byte_order="LittleEndian" header_type="UInt64">\n'
@@ -114,7 +113,7 @@ def _array(column: Column, offset: int) -> str:
     text = f'        <DataArray type="{kind}" Name={quoteattr(column.name)}'
     if column.values.ndim > 1:
         text += f' NumberOfComponents="{column.width}"'
-    if column.name in SYMMETRIC and column.width == 6:
+    if column.width == len(TENSOR):
         text += "".join(f' ComponentName{i}="{part}"' for i, part in enumerate(TENSOR))
     return f'{text} format="appended" offset="{offset}"/>\n'
 
