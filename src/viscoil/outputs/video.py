@@ -62,7 +62,7 @@ def write_video(pictures: Sequence[Path], path: Path | str, fps: float) -> None:
             _feed(encoder, pictures)
         except BaseException:
             encoder.kill()
-            encoder.wait()
+            encoder.communicate()  # closes the pipe, and waits
             raise
         if encoder.wait() != 0:
             raise RunError(f"the video {path} was not written: {_last_line(log)}")
