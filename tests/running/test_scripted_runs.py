@@ -78,12 +78,15 @@ def test_statistics_are_arrays(tmp_path: Path) -> None:
         read_statistics(tmp_path / "other" / "stats.jsonl")
 
 
+# Starting Quadrants lets its thread flush subnormal numbers to zero.
+NUMBERS = st.one_of(st.integers(-9, 9), st.floats(-1, 1, allow_subnormal=False))
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(
         st.dictionaries(
-            st.sampled_from("ab"),
-            st.one_of(st.none(), st.integers(-9, 9), st.floats(-1, 1), st.lists(st.integers(0, 9))),
+            st.sampled_from("ab"), st.one_of(st.none(), NUMBERS, st.lists(st.integers(0, 9)))
         ),
         min_size=1,
         max_size=8,
