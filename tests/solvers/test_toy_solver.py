@@ -177,6 +177,32 @@ def test_water_comes_to_rest_at_its_height(wcsph: ModuleType) -> None:
     assert figures["max_speed"] < 0.3 * np.sqrt(9.81 * 0.16)
 
 
+def test_a_crowded_start_is_relaxed_in_steps_that_it_can_take(
+    wcsph: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outer layers start 0.3 d from the walls of a tank that is too narrow by 0.4 d.
+
+    30 rounds of 0.1 √d s, in steps no longer than sound allows, take half of the crowding away.
+    """
+    text = SCENE.replace("[0.16, 1.0, 0.12]", f"[{5.6 * D}, 1.0, {5.6 * D}]")
+    crowded = Simulation(Scene.from_toml(text)).step(1e-6)["overfilling"]
+    taken: list[float] = []
+    step = wcsph.WCSPH.step
+
+    def noted(solver: Any, state: Any, dt: float) -> Any:
+        taken.append(dt / solver.longest_step(state))
+        return step(solver, state, dt)
+
+    monkeypatch.setattr(wcsph.WCSPH, "step", noted)
+    simulation = Simulation(Scene.from_toml(text.replace("[[fluids]]", "[[fluids]]\nrelax = true")))
+    assert 0.5 < min(taken) and max(taken) < 1.0 + 1e-6
+    longest = 0.25 * 2.0 * D / 15.0
+    assert sum(taken) * longest == pytest.approx(30 * 0.1 * np.sqrt(D))
+    assert not np.any(simulation.particles["velocity"])
+    assert np.abs(by_id(simulation, "position")[:, [0, 2]]).max() < 2.8 * D
+    assert simulation.step(1e-6)["overfilling"] < 0.5 * crowded
+
+
 def test_figures_that_mean_trouble_stop_it(
     wcsph: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,11 +14,12 @@ from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.sampling.seeding import Seeding
 from viscoil.scene import Material, Scene
 from viscoil.simulation.memory_need import solver_channels
+from viscoil.simulation.stepping import equal_share
 from viscoil.solvers.protocol import Solver, State
 from viscoil.walls.protocol import Walls
 
 # Rounds in which a fluid that starts too dense is spread out.
-RELAXING_STEPS = 30
+RELAXING_ROUNDS = 30
 
 
 def make_neighbors(scene: Scene) -> Neighbors:
@@ -55,15 +56,22 @@ def relax(
     walls: Walls,
     spacing: float,
 ) -> None:
-    """Moves particles apart where they start too dense: pressure alone, and no motion is kept."""
+    """Moves particles apart where they start too dense: pressure alone, and no motion is kept.
+
+    A round is one step, or as many as the solver needs for that time.
+    """
     velocity = np.array(particles["velocity"])  # by id, for ids still count up
     inviscid = Materials([Material(density=m.density, viscosity=0.0) for m in materials])
     state = State(particles, inviscid, walls, Forces(()))
     # so long that a particle may move where it has to, and no wall moves meanwhile
-    dt = 0.1 * math.sqrt(spacing)
-    for _ in range(RELAXING_STEPS):
+    round_time = 0.1 * math.sqrt(spacing)
+    for _ in range(RELAXING_ROUNDS):
         particles["velocity"] = 0.0
-        solver.step(state, dt)
+        left = round_time
+        while left > 0.0:
+            dt = equal_share(left, solver.longest_step(state))
+            solver.step(state, dt)
+            left -= dt
     particles["velocity"] = velocity[particles["id"]]
     for name, kind in solver.channels(materials).items():
         if name in particles:

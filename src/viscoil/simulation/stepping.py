@@ -28,7 +28,11 @@ def next_step(
     """
     left = (frame + 1) / settings.fps - time
     adaptive = min(adaptive_step(settings, max_speed, drive, spacing), limit)
-    longest = settings.time_step or adaptive
+    return equal_share(left, settings.time_step or adaptive)
+
+
+def equal_share(left: float, longest: float) -> float:
+    """`left` (s) in the fewest equal steps that are no longer than `longest` (s): one of them."""
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 
