@@ -203,6 +203,14 @@ def test_a_crowded_start_is_relaxed_in_steps_that_it_can_take(
     assert simulation.step(1e-6)["overfilling"] < 0.5 * crowded
 
 
+def test_a_fixed_step_that_is_too_long_for_it_is_noted(wcsph: ModuleType) -> None:
+    """h/4 at the speed of sound, 15 m/s, is 0.667 ms."""
+    text = SCENE.replace("frames = 4", "frames = 4\ntime_step = {}")
+    (note,) = Simulation(Scene.from_toml(text.format(1e-3))).notes
+    assert "(0.001 s) is longer than the solver wcsph allows (0.000667 s)" in note
+    assert Simulation(Scene.from_toml(text.format(5e-4))).notes == []
+
+
 def test_figures_that_mean_trouble_stop_it(
     wcsph: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

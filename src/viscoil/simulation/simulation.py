@@ -39,7 +39,7 @@ from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
 from viscoil.simulation.starting import first_particles, make_neighbors, relax
-from viscoil.simulation.stepping import next_step, speed_limit, step_note
+from viscoil.simulation.stepping import next_step, speed_limit, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
 from viscoil.solvers.registry import make_solver
@@ -103,7 +103,7 @@ class Simulation(Controls):
         if checkpoint:
             self._restored = {*self.particles} - {*scene.channel_widths}
         memory.give_back()  # what seeding took
-        self.notes += step_note(scene.simulation, self._forces.longest_step(self._materials))
+        self.notes += step_note(scene.simulation, *step_limit(self._solver, self._solver_state()))
         self._diagnosis = self._measure()
         self.particles.take_written()  # by starting
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -225,7 +225,7 @@ class Simulation(Controls):
         return next_step(
             settings, self.time, self.frame, self._max_speed(),
             self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
-            self._longest_step(),
+            step_limit(self._solver, self._solver_state())[0],
         )  # fmt: skip
 
     @contextmanager
@@ -313,11 +313,6 @@ class Simulation(Controls):
                 self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
         return True
-
-    def _longest_step(self) -> float:
-        """The longest step that forces and the solver allow, s."""
-        of_solver = self._solver.longest_step(self._solver_state())
-        return min(of_solver, self._forces.longest_step(self._materials))
 
     def _measure(self) -> Diagnosis:
         table = self._materials.table
