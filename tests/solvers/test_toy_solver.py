@@ -14,9 +14,11 @@ import pytest
 from simulation_rigs import D, block, by_id, state, weightless
 
 from viscoil.cli import main
-from viscoil.core.errors import DivergedError, SceneError
+from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
+from viscoil.core.errors import DivergedError, ResumeError, SceneError
 from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.scene.channels import OF_SOLVER
 from viscoil.scene.solvers import registry as settings_registry
 from viscoil.simulation.simulation import Simulation
 from viscoil.solvers import registry
@@ -209,6 +211,37 @@ def test_a_fixed_step_that_is_too_long_for_it_is_noted(wcsph: ModuleType) -> Non
     (note,) = Simulation(Scene.from_toml(text.format(1e-3))).notes
     assert "(0.001 s) is longer than the solver wcsph allows (0.000667 s)" in note
     assert Simulation(Scene.from_toml(text.format(5e-4))).notes == []
+
+
+def test_checkpoints_of_other_solvers_are_refused(
+    wcsph: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Either way, and by --force too."""
+    own = Scene.from_toml(SCENE)
+    data = {**own.to_dict(), "solver": {"method": "dcpbd"}, "outputs": []}
+    other = Scene.model_validate(data)
+    for scene, refusing in ((own, other), (other, own)):
+        Simulation(scene).save(tmp_path / "state.npz")
+        with pytest.raises(ResumeError, match=f"written by the solver {scene.solver.method}, and"):
+            Simulation(refusing, checkpoint=tmp_path / "state.npz")
+    (tmp_path / "own.toml").write_text(SCENE)
+    (tmp_path / "other.toml").write_text(other.to_toml())
+    told(capsys, "run", tmp_path / "own.toml", "--out", tmp_path / "run", "--until", 1)
+    capsys.readouterr()
+    again = ["run", tmp_path / "other.toml", "--out", tmp_path / "run", "--resume", "--force"]
+    assert main([str(word) for word in again]) != 0
+    assert "it was written by another solver (wcsph)" in capsys.readouterr().err
+
+
+def test_arrays_that_a_solver_does_not_know_are_refused(tmp_path: Path) -> None:
+    """As of another version of a package, here of one that had something to remember."""
+    simulation = Simulation(weightless(block(2)))
+    simulation.save(tmp_path / "state.npz")
+    saved = load_checkpoint(tmp_path / "state.npz")
+    arrays = {**saved.arrays, f"{OF_SOLVER}history": np.zeros(3)}
+    save_checkpoint(tmp_path / "state.npz", arrays, saved.metadata)
+    with pytest.raises(ResumeError, match="holds history, which the solver dcpbd does not know"):
+        Simulation(simulation.scene, checkpoint=tmp_path / "state.npz")
 
 
 def test_figures_that_mean_trouble_stop_it(

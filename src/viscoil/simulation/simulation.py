@@ -38,7 +38,7 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
-from viscoil.simulation.starting import first_particles, make_neighbors, relax
+from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, relax
 from viscoil.simulation.stepping import next_step, speed_limit, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
@@ -357,6 +357,7 @@ class Simulation(Controls):
         arrays["bodies"] = self.bodies.save()
         arrays |= {f"{OF_SOLVER}{name}": array for name, array in self._solver.save().items()}
         metadata |= {
+            "solver": self.scene.solver.method,
             "time": self.time,
             "frame": self.frame,
             "steps": self.steps,
@@ -380,6 +381,7 @@ class Simulation(Controls):
 
     def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
         saved = load_checkpoint(path)
+        check_solver(path, saved.metadata, self.scene.solver.method)
         try:
             if keep_settings:
                 x, y, z = saved.metadata["gravity"]

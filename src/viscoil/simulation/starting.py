@@ -1,10 +1,13 @@
-"""How a simulation starts: its first particles, and how they are spread out where they are crowded."""
+"""How a simulation starts: its first particles, spread out where they are crowded, or a checkpoint."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from viscoil.core.errors import ResumeError
 from viscoil.forces.protocol import Forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.levels import MixedNeighbors
@@ -28,6 +31,16 @@ def make_neighbors(scene: Scene) -> Neighbors:
     if not scene.mixed:
         return Neighbors(periodic)
     return MixedNeighbors([d / scene.simulation.spacing for d in scene.spacings], periodic)
+
+
+def check_solver(path: Path | str, metadata: Mapping[str, Any], method: str) -> None:
+    """Raises ResumeError for a checkpoint of another solver than the scene's."""
+    wrote = metadata.get("solver", method)  # earlier versions did not save it
+    if wrote != method:
+        raise ResumeError(
+            f"{path} was written by the solver {wrote}, and the scene names {method}: set "
+            f'solver.method to "{wrote}", or start anew'
+        )
 
 
 def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Particles:
