@@ -321,6 +321,7 @@ class Simulation(Controls):
     def _figures(self, dt: float, report: Mapping[str, float]) -> dict[str, Any]:
         diagnosis = self._diagnosis
         forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
+        lost = {"lost_connections": self.particles.lost_connections}
         return {
             "step": self.steps,
             "time": self.time,
@@ -332,6 +333,7 @@ class Simulation(Controls):
             "angular_momentum": list(diagnosis.angular_momentum),
             "max_speed": diagnosis.max_speed,
             **(forces if self.bodies.slots else {}),
+            **(lost if self.particles.connections else {}),
             "milliseconds": self._clock.take(),
         }
 
