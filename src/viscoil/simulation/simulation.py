@@ -100,6 +100,7 @@ class Simulation(Controls):
         self._removed = 0  # in the last step; they are dropped by the next one
         self._stepping = False
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
+        """All particles; `particles["velocity"]` is like a NumPy array until the next step."""
         if checkpoint:
             self._restored = {*self.particles} - {*scene.channel_widths}
         memory.give_back()  # what seeding took
