@@ -82,6 +82,10 @@ docs: $(VENV)/.installed
 	$(BIN)/python scripts/builtin_mesh_reference.py
 	$(BIN)/python scripts/builtin_mesh_pictures.py
 
+# NO_MKDOCS_2_WARNING silences what Material for MkDocs prints at every start: that it reaches its end of
+# life on 5 May 2027, with critical fixes until then, and that Zensical is its successor. That is true, but
+# no build can do anything about it, and it hides the warnings of pages, which can. pyproject.toml keeps
+# MkDocs below 2 and Material below 10; before that date the site has to move to something maintained.
 site: $(VENV)/.installed-site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python scripts/check_site.py build/site

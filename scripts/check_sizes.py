@@ -1,4 +1,4 @@
-"""Measures functions, kernels and files of src/viscoil, and fails beyond the limits below.
+"""Measures functions, kernels and files of src/viscoil and files of tests; fails beyond these limits.
 
 A function's length is from its `def` to its last line, with docstring and comments, without
 decorators. Methods and nested functions count as functions, and only `@qd.kernel`s as kernels.
@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "viscoil"
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "viscoil"
+TESTS = ROOT / "tests"
 
 MEDIAN_LINES = 8
 P95_LINES = 25
 LONGEST_LINES = 60
 KERNEL_PARAMETERS = 12
 FILE_LINES = 400
+TEST_FILE_LINES = 500
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,17 @@ def report(name: str, value: float, limit: int, offenders: list[str]) -> bool:
     return good
 
 
+def report_files(name: str, folder: Path, limit: int) -> bool:
+    """As `report`, of the longest file of a folder."""
+    files = sorted(folder.rglob("*.py"))
+    lengths = {str(f.relative_to(folder)): len(f.read_text("utf-8").splitlines()) for f in files}
+    large = [f"{file}: {lines} lines" for file, lines in lengths.items() if lines > limit]
+    return report(name, max(lengths.values()), limit, large)
+
+
 def main() -> int:
     """Exit code 1 if any figure is beyond its limit."""
     files = sorted(SOURCE.rglob("*.py"))
-    lengths = {str(f.relative_to(SOURCE)): len(f.read_text("utf-8").splitlines()) for f in files}
     found = [function for file in files for function in functions(file)]
     sizes = [function.lines for function in found]
     kernels = [function for function in found if function.is_kernel]
@@ -70,7 +80,6 @@ def main() -> int:
     wide = [
         f"{k.place}: {k.parameters} parameters" for k in kernels if k.parameters > KERNEL_PARAMETERS
     ]
-    large = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > FILE_LINES]
     print(f"{len(files)} files, {len(found)} functions, {len(kernels)} kernels")
     checks = [
         report("median of functions, lines", statistics.median(sizes), MEDIAN_LINES, []),
@@ -82,7 +91,8 @@ def main() -> int:
             KERNEL_PARAMETERS,
             wide,
         ),
-        report("longest file, lines", max(lengths.values()), FILE_LINES, large),
+        report_files("longest file, lines", SOURCE, FILE_LINES),
+        report_files("longest file of tests, lines", TESTS, TEST_FILE_LINES),
     ]
     return 0 if all(checks) else 1
 

@@ -1,4 +1,4 @@
-"""What mkdocs builds the site from: the pages of the repository, and one for each public name.
+"""What mkdocs builds the site from: the pages of the repository, and one for each name of the Python API.
 
 Pages keep the paths that they have in the repository, so that a link such as ../README.md works on
 the site as it does where the files are read.
@@ -13,15 +13,31 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "src" / "viscoil" / "__init__.py"
+SOURCE = ROOT / "src" / "viscoil"
+# What scripts meet without importing it, and what packages of their own derive from.
+MET = (
+    "particles.views.ChannelView",
+    "runs.statistics.Statistics",
+    "snapshots.snapshot.Snapshot",
+    "simulation.material_change.MaterialChange",
+    "solvers.protocol.Solver",
+    "forces.protocol.Force",
+)
+MODELS = "Scene models"
+MODELS_HEADING = """\
+# Scene models
+
+What scenes are made of, by `from viscoil.scene import ...`: frozen, checked, with the keys of the
+[scene reference](../docs/scene-reference.md).
+"""
 FRONT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Adds the public names to the navigation, before the section on the project."""
+    """Adds the Python API to the navigation, before the section on the project."""
     assert config.nav is not None
-    pages = [{name: _reference(name)} for name in public_names()]
+    pages = [{name: _reference(name)} for name in reference_pages()]
     config.nav.insert(-1, {"Python": pages})
     return config
 
@@ -34,9 +50,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in published():
         uri = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(path)))
-    for name in public_names():
-        files.append(File.generated(config, _reference(name), content=f"::: viscoil.{name}\n"))
+    for name, content in reference_pages().items():
+        files.append(File.generated(config, _reference(name), content=content))
     return files
+
+
+def reference_pages() -> dict[str, str]:
+    """The pages on the Python API by their titles, as mkdocstrings reads them."""
+    public = public_names(SOURCE)
+    pages = {name: f"::: viscoil.{name}\n" for name in public}
+    pages |= {path.rpartition(".")[2]: f"::: viscoil.{path}\n" for path in MET}
+    models = [name for name in public_names(SOURCE / "scene") if name not in public]
+    entries = [f"::: viscoil.scene.{name}\n    options: {{heading_level: 2}}\n" for name in models]
+    return {**pages, MODELS: "\n".join([MODELS_HEADING, *entries])}
 
 
 def published() -> list[Path]:
@@ -54,14 +80,14 @@ def linked_files(page: Path) -> Iterator[Path]:
             yield path
 
 
-def public_names() -> list[str]:
-    """`viscoil.__all__`, read without importing the package."""
-    for statement in ast.parse(PACKAGE.read_text(encoding="utf-8")).body:
+def public_names(package: Path) -> list[str]:
+    """`__all__` of the package in a folder, read without importing it."""
+    for statement in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:
         match statement:
             case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
                 return list(ast.literal_eval(value))
-    raise ValueError(f"{PACKAGE} has no __all__")
+    raise ValueError(f"{package} has no __all__")
 
 
 def _reference(name: str) -> str:
-    return f"python/{name}.md"
+    return f"python/{name.replace(' ', '-')}.md"

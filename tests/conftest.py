@@ -3,7 +3,9 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +25,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """With VISCOIL_PERTURB=SEED,... tests marked `physics` run from each start; 0 is as written."""
+    """Tests of a `method` run for each solver; those marked `physics` from each start, if asked to.
+
+    VISCOIL_PERTURB=SEED,... asks; 0 is the start as it is written.
+    """
+    if "method" in metafunc.fixturenames:
+        from toy_solver import TOY
+
+        from viscoil.scene.solvers import settings_models
+
+        metafunc.parametrize("method", [*settings_models(), TOY], indirect=True)
     seeds = os.environ.get("VISCOIL_PERTURB")
     if seeds is not None and metafunc.definition.get_closest_marker("physics"):
         starts = [int(seed) for seed in seeds.split(",")]
@@ -49,6 +60,25 @@ def compute() -> None:
     from viscoil.core.compute import initialize
 
     initialize("cpu", 2)
+
+
+@pytest.fixture(scope="module")
+def wcsph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """The solver that CONTRIBUTING prints, known to scenes."""
+    from toy_solver import saved_and_imported
+
+    with saved_and_imported(tmp_path_factory.mktemp("solver")) as module:
+        yield module
+
+
+@pytest.fixture
+def method(request: pytest.FixtureRequest) -> str:
+    """The name of a solver: those of the program, and the one that CONTRIBUTING prints."""
+    from toy_solver import TOY
+
+    if request.param == TOY:
+        request.getfixturevalue(TOY)
+    return str(request.param)
 
 
 @pytest.fixture(scope="session")

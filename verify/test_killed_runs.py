@@ -8,9 +8,10 @@ or cuts itself back. One in ten is a Ctrl-C.
 from pathlib import Path
 
 import pytest
-from killing import kill_runs
+from killing import kill_runs, needs_kill
 
 
+@needs_kill
 @pytest.mark.slow
 def test_a_hundred_killed_runs_go_on_to_the_same_bits(tmp_path: Path) -> None:
     tally = kill_runs(tmp_path, runs=100, most_kills=2, seed=11)

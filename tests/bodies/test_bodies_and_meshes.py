@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import below, near
 from solid_meshes import box
 
 from viscoil import Scene, Simulation
@@ -40,6 +41,7 @@ def dropped(file: str, mode: str, height: float, body: dict[str, Any]) -> Simula
 BALL = {"shape": "sphere", "radius": RADIUS}
 
 
+@pytest.mark.physics
 @pytest.mark.parametrize("mode", ["container", "solid"])
 def test_a_large_ball_falls_until_it_lies_on_a_mesh(mode: str, tmp_path: Path) -> None:
     """Inside of a room, and on a block: nothing holds it in the air, and the floor does at its radius."""
@@ -48,14 +50,15 @@ def test_a_large_ball_falls_until_it_lies_on_a_mesh(mode: str, tmp_path: Path) -
     for _ in range(24):
         simulation.step()
     state = simulation.bodies.states[1]
-    assert state.velocity[1] == pytest.approx(-9.81 * simulation.time, rel=1e-3)
+    near(state.velocity[1], -9.81 * simulation.time, "speed of fall, m/s", rel=1e-3)
     for _ in range(240):
         simulation.step()
     state = simulation.bodies.states[1]
-    assert state.position[1] == pytest.approx(RADIUS, abs=0.2 * D)
-    assert np.linalg.norm(state.velocity) < 0.02
+    near(state.position[1], RADIUS, "height at rest, m", abs=0.2 * D)
+    below(float(np.linalg.norm(state.velocity)), 0.02, "speed at rest, m/s")
 
 
+@pytest.mark.physics
 def test_a_ball_in_a_corner_touches_both_walls(tmp_path: Path) -> None:
     """It rolls down a tilt of gravity and comes to rest at its radius from floor and wall."""
     simulation = dropped(room(tmp_path, 0.3, 0.0, 0.6), "container", 1.01 * RADIUS, BALL)
@@ -63,5 +66,5 @@ def test_a_ball_in_a_corner_touches_both_walls(tmp_path: Path) -> None:
     for _ in range(480):
         simulation.step()
     x = simulation.bodies.states[1].position
-    assert x[0] == pytest.approx(0.3 - RADIUS, abs=0.2 * D)
-    assert x[1] == pytest.approx(RADIUS, abs=0.2 * D)
+    near(x[0], 0.3 - RADIUS, "place beside the wall, m", abs=0.2 * D)
+    near(x[1], RADIUS, "height on the floor, m", abs=0.2 * D)

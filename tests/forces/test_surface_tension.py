@@ -169,7 +169,7 @@ def test_a_fixed_step_that_is_too_long_is_noted() -> None:
         }
     )
     notes = Simulation(scene).notes
-    assert any("capillary waves allow (0.000377 s)" in note for note in notes)
+    assert any("is longer than surface tension allows (0.000377 s)" in note for note in notes)
 
 
 def test_a_drop_has_the_tension_asked_for_and_keeps_its_momentum() -> None:

@@ -6,7 +6,6 @@ after its imports. Running out of it would be told as a MeshError, so that messa
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -45,6 +44,8 @@ def outcome(path: Path) -> tuple[str, str]:
 
 def measure(files: Iterator[tuple[str, bytes]], folder: Path) -> dict[str, object]:
     """Reads all files with limited memory; the figures that the test looks at."""
+    import resource  # here, because Windows has no such module
+
     warnings.simplefilter("error")
     before = peak_mebibytes()
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -5,11 +5,15 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from simulation_rigs import block, weightless
 
 from viscoil.core.compute import scalars, view, write
 from viscoil.core.errors import ViscoilError
+from viscoil.core.progress import line
 from viscoil.neighbors.pairs import Neighbors
+from viscoil.particles import connections
 from viscoil.particles.store import Particles
+from viscoil.simulation.simulation import Simulation
 
 import quadrants as qd  # isort: skip
 
@@ -113,8 +117,41 @@ def test_connections_survive_the_sort_of_neighbours_and_the_loss_of_particles() 
         assert values.tolist() == ([] if alone else [[own]])
 
 
+def test_what_is_added_reaches_arrays_of_which_there_are_only_copies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on a GPU: a view is a copy there, and only `write` and `replace` change an array."""
+    monkeypatch.setattr(connections, "view", lambda *given: np.array(view(*given)))
+    particles = Particles(8)
+    net = particles.connect("net", 2)
+    particles.append({"position": np.zeros((3, 3))})
+    net.add([0, 2, 2], [1, 0, 1], [[0.5], [1.5], [2.5]])
+    assert view(net.links.count, 3).tolist() == [1, 0, 2]
+    assert view(net.links.other, 6).tolist() == [1, 0, 0, 0, 0, 1]
+    assert view(net.links.value, 6).tolist() == [0.5, 0.0, 0.0, 0.0, 1.5, 2.5]
+    net.clear_rows(2, 3)
+    assert view(net.links.count, 3).tolist() == [1, 0, 0]
+
+
+def test_connections_without_room_are_told() -> None:
+    """In the figures of every step, and in the progress of a run as soon as there are any."""
+    simulation = Simulation(weightless(block(2)))
+    assert "lost_connections" not in simulation.step()
+    simulation.particles.connect("net", 1)
+    figures = simulation.step()
+    assert figures["lost_connections"] == {"net": 0}
+    assert "without room" not in line(figures, ())
+    net = simulation.particles.connections["net"]
+    assert net.add([0, 0, 0], [1, 2, 3]) == 2
+    figures = simulation.step()
+    assert figures["lost_connections"] == {"net": 2}
+    assert "connections without room: 2" in line(figures, ())
+
+
 def test_bad_wishes() -> None:
-    with pytest.raises(ViscoilError, match="room for at least one"):
+    with pytest.raises(ViscoilError, match="room for at least one per particle, not 0"):
         Particles().connect("none", 0)
+    with pytest.raises(ViscoilError, match="holds at least one number, not 0"):
+        Particles().connect("none", 2, width=0)
     particles = Particles()
     assert particles.connect("a", 2) is particles.connect("a", 2)

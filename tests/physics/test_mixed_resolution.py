@@ -143,16 +143,16 @@ def test_velocities_are_projected_without_force_or_torque() -> None:
     before = numbers(c.unknowns.velocity, c.n)
     found = VelocityProjection(rig.solver.settings)(c)
     change = numbers(c.unknowns.velocity, c.n) - before
-    assert found.residual < 0.05
+    below(found.residual, 0.05, "residual")
     x, m = numbers(c.view.near.position, c.n), numbers(c.view.near.size, c.n)[:, None] ** 3
-    np.testing.assert_allclose((m * change).sum(axis=0) / m.sum(), 0.0, atol=1e-6)
+    near((m * change).sum(axis=0) / m.sum(), 0.0, "force, m/s", abs=1e-6)
     torque = np.cross(x, m * change).sum(axis=0) / m.sum()
-    np.testing.assert_allclose(torque, 0.0, atol=1e-5 * 4.0 * SPACING)
+    near(torque, 0.0, "torque, m²/s", abs=1e-5 * 4.0 * SPACING)
     flow = np.array([1.0, 2.0, 3.0]) + np.cross([0.0, 5.0, 2.0], x)
     for array in (c.unknowns.velocity, c.unknowns.trial):
         write(array, flow)
     VelocityProjection(rig.solver.settings)(c)
-    np.testing.assert_allclose(numbers(c.unknowns.velocity, c.n), flow, atol=2e-5)
+    near(numbers(c.unknowns.velocity, c.n), flow, "rigid motion, m/s", abs=2e-5)
 
 
 def test_virtual_work() -> None:
@@ -353,7 +353,7 @@ def test_the_preview_draws_each_at_its_size() -> None:
             distance, _ = sample_surface(points, np.concatenate(halves), size)
             crossing = float(np.interp(0.0, distance, steps))
             assert (np.diff(distance) > 0.0).all()
-            assert abs(crossing) < 0.1 * s * D
+            below(abs(crossing), 0.1 * s * D, f"place of the surface, m, size {s:g} of {ratio:g}")
             # they are counted in the smallest support, which keeps rays from overshooting
             assert (distance[steps > 0.0] < steps[steps > 0.0] + 0.1 * D).all()
 

@@ -1,5 +1,6 @@
 """The same scene gives the same bits: again, on other threads, beside others, and resumed."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from simulation_rigs import block, busy, state, weightless
+from toy_solver import TOY
 
 from viscoil.core.errors import ResumeError
 from viscoil.scene import Scene
@@ -15,8 +17,8 @@ from viscoil.simulation.simulation import Simulation
 pytestmark = pytest.mark.usefixtures("compute")
 
 
-def test_the_same_scene_gives_the_same_bits() -> None:
-    first, second = Simulation(busy()), Simulation(busy())
+def test_the_same_scene_gives_the_same_bits(method: str) -> None:
+    first, second = Simulation(busy(method)), Simulation(busy(method))
     for _ in range(8):
         first.step()
         second.step()
@@ -24,13 +26,14 @@ def test_the_same_scene_gives_the_same_bits() -> None:
     assert len(first.particles) > 150
 
 
-def test_any_number_of_threads_gives_the_same_bits(tmp_path: Path) -> None:
+def test_any_number_of_threads_gives_the_same_bits(method: str, tmp_path: Path) -> None:
     """In processes of their own, because the number of threads is one for a process."""
     path = tmp_path / "scene.toml"
-    path.write_text(busy().to_toml())
+    path.write_text(busy(method).to_toml())
     program = (
         "import sys, hashlib\n"
         "from viscoil import Scene, Simulation\n"
+        f"{f'import {TOY}' if method == TOY else ''}\n"
         "s = Simulation(Scene.load(sys.argv[1]), threads=int(sys.argv[2]))\n"
         "for _ in range(6): s.step()\n"
         "print(*(hashlib.sha256(s.particles[n].tobytes()).hexdigest() for n in s.particles))\n"
@@ -38,7 +41,7 @@ def test_any_number_of_threads_gives_the_same_bits(tmp_path: Path) -> None:
     runs = [
         subprocess.run(
             [sys.executable, "-c", program, str(path), threads],
-            env={"PYTHONPATH": ":".join(sys.path), "HOME": str(Path.home())},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
             check=True,

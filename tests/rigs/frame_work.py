@@ -11,5 +11,5 @@ def squared(frame: int) -> int:
     if frame == 13:
         raise RunError("thirteen")
     if frame == 99:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows has no SIGKILL
     return frame * frame

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fakes import ENVIRONMENT
 
 from viscoil.runs.run import Run
@@ -61,6 +62,10 @@ sys.addaudithook(hook)
 from viscoil.cli import main
 sys.exit(main(sys.argv[3:]))
 """
+KILL: signal.Signals = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL
+needs_kill = pytest.mark.skipif(
+    not hasattr(signal, "SIGKILL"), reason="kills processes as POSIX does, by SIGKILL"
+)
 OPTIONS = ("--threads", "1", "--checkpoint-frames", "1", "--keep-checkpoints", "3", "--quiet")
 
 
@@ -71,7 +76,7 @@ class Moment:
     seconds: float
     sight: str | None = None
     count: int = 1
-    by: signal.Signals = signal.SIGKILL
+    by: signal.Signals = KILL
     seen: set[tuple[str, int]] = field(default_factory=set)
 
     def is_now(self, folder: Path, elapsed: float) -> bool:
@@ -88,7 +93,7 @@ class Moment:
 
 def random_moment(chance: random.Random, length: float) -> Moment:
     """Half by the clock, half at the sight of a file; one in ten is a Ctrl-C."""
-    number = signal.SIGINT if chance.random() < 0.1 else signal.SIGKILL
+    number = signal.SIGINT if chance.random() < 0.1 else KILL
     if chance.random() < 0.5:
         return Moment(chance.uniform(0.0, length), by=number)
     return Moment(2 * length, chance.choice(SIGHTS), chance.choice((1, 1, 2, 3)), number)
@@ -131,7 +136,7 @@ def kill_at(folder: Path, place: str, count: int = 1) -> None:
     """Kills a run just before it touches a file, whose path has `place` in it, for the n-th time."""
     process = start(folder, ("-c", EXACTLY, place, str(count)))
     _, errors = process.communicate(timeout=300)
-    assert process.returncode == -signal.SIGKILL, errors
+    assert process.returncode == -KILL, errors
 
 
 def is_readable(folder: Path) -> bool:

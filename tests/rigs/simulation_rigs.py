@@ -7,6 +7,7 @@ import numpy as np
 
 from viscoil.scene import Scene
 from viscoil.simulation.simulation import Simulation
+from viscoil.simulation.stepping import step_limit
 
 D = 0.02
 PASTE = {"density": 1200.0, "viscosity": 50.0}
@@ -44,20 +45,32 @@ def block(m: int, **values: Any) -> dict[str, Any]:
     }
 
 
-def scene(**tables: Any) -> Scene:
+def scene(method: str | None = None, **tables: Any) -> Scene:
+    """For the solver of that name, or the default one."""
+    if method is not None:
+        tables["solver"] = {"method": method}
     simulation = {"spacing": D, "frames": 20, **tables.pop("simulation", {})}
     materials = {"paste": PASTE, "jelly": JELLY, "rigid": RIGID}
     return Scene.model_validate({"simulation": simulation, "materials": materials, **tables})
 
 
-def weightless(*fluids: dict[str, Any], **simulation: Any) -> Scene:
+def weightless(*fluids: dict[str, Any], method: str | None = None, **simulation: Any) -> Scene:
     settings = {"gravity": (0.0, 0.0, 0.0), "time_step": 1.0 / 240.0, **simulation}
-    return scene(fluids=fluids, simulation=settings)
+    return scene(method, fluids=fluids, simulation=settings)
 
 
-def busy(**simulation: Any) -> Scene:
+def advance(simulation: Simulation, steps: int) -> dict[str, Any]:
+    """Steps of 1/240 s, or the longest that the solver can take if that is less; the last figures."""
+    for _ in range(steps):
+        longest, _ = step_limit(simulation._solver, simulation._solver_state())
+        figures = simulation.step(min(1.0 / 240.0, longest))
+    return figures
+
+
+def busy(method: str | None = None, **simulation: Any) -> Scene:
     """A jelly on the floor, a jet that falls onto it, a paddle, and a box that swallows strays."""
     return scene(
+        method,
         fluids=[block(5, material="jelly", center=(0.0, 0.06, 0.0), velocity=(0.5, 0.0, 0.0))],
         emitters=[NOZZLE],
         colliders=[FLOOR, PADDLE],

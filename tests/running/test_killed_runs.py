@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes import ENVIRONMENT, RIGS
-from killing import contents, finish, is_readable, kill_at
+from killing import contents, finish, is_readable, kill_at, needs_kill
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs to fork")
@@ -33,6 +33,7 @@ def test_a_run_may_end_at_any_event(tmp_path: Path) -> None:
     assert min(kills.values()) > 20
 
 
+@needs_kill
 def test_a_real_run_is_killed_twice_and_resumed(tmp_path: Path) -> None:
     """Frames, pictures, film, statistics, run.json and the last checkpoint, byte for byte.
 

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -21,6 +20,8 @@ from viscoil.runs.folder_work import alone_in
 from viscoil.runs.lock import FolderLock, is_locked
 from viscoil.scene import Scene
 
+NO_FLOCK = "locks files as POSIX does, by fcntl.flock"
+
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     """And a process that was killed holds nothing back."""
@@ -37,7 +38,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     assert is_locked(out)
     with pytest.raises(RunError, match=r"another process writes to .* \(it holds .*\.lock\)"):
         simulate(Scene.from_toml(TEXT), out, resume=True)
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     first.communicate()
     assert not is_locked(out)
     simulate(Scene.from_toml(TEXT), out, resume=True)
@@ -45,8 +46,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 
 
 def test_those_who_only_look_do_not_see_each_other(tmp_path: Path) -> None:
-    import fcntl
-
+    fcntl = pytest.importorskip("fcntl", reason=NO_FLOCK)
     with FolderLock(tmp_path) as lock:
         lock.take()
         assert is_locked(tmp_path)
@@ -112,7 +112,7 @@ def test_a_file_that_its_holder_removes_just_now(
 
 
 def test_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import fcntl
+    fcntl = pytest.importorskip("fcntl", reason=NO_FLOCK)
 
     def refuse(handle: int, how: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))

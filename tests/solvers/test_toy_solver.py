@@ -1,27 +1,30 @@
-"""The solver that CONTRIBUTING prints, saved and registered as it says, through the whole program."""
+"""The solver that CONTRIBUTING prints, saved and registered as it says, through the whole program.
+
+What it conserves, and that its bits are the same for any number of threads, is tested beside the others
+in `tests/physics`.
+"""
 
 import dataclasses
-import importlib
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from simulation_rigs import D, block, by_id, state, weightless
+from bars import below, near
+from simulation_rigs import D, block, by_id, weightless
 
 from viscoil.cli import main
-from viscoil.core.errors import DivergedError, SceneError
+from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
+from viscoil.core.errors import DivergedError, ResumeError, SceneError
 from viscoil.runs.run import Run
 from viscoil.scene import Scene
+from viscoil.scene.channels import OF_SOLVER
 from viscoil.scene.solvers import registry as settings_registry
 from viscoil.simulation.simulation import Simulation
 from viscoil.solvers import registry
 
-CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 SCENE = f"""
 [simulation]
 spacing = {D}
@@ -50,19 +53,6 @@ channels = ["position", "velocity", "id", "material", "filling"]
 """
 
 pytestmark = pytest.mark.usefixtures("compute")
-
-
-@pytest.fixture(scope="module")
-def wcsph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """ "Save it as `wcsph.py`": the text between the fences, imported from a file of that name."""
-    page = CONTRIBUTING.read_text(encoding="utf-8")
-    name, code = re.findall(r"Save it as `(\w+)\.py`\.\n\n```python\n(.*?)```\n", page, re.S)[0]
-    folder = tmp_path_factory.mktemp("solver")
-    (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    sys.path.insert(0, str(folder))  # processes that export frames get it from here
-    yield importlib.import_module(name)
-    sys.path.remove(str(folder))
-    del sys.modules[name], registry._SOLVERS[name], settings_registry._models[name]
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -123,46 +113,7 @@ def test_its_settings_are_checked(wcsph: ModuleType) -> None:
         Scene.from_toml(SCENE.replace("sound_speed = 15.0", "corotation = true"))
 
 
-def free(wcsph: ModuleType, *bodies: dict[str, Any]) -> Simulation:
-    data = weightless(*bodies, time_step=5e-4).to_dict()
-    return Simulation(Scene.model_validate({**data, "solver": {"method": "wcsph"}}))
-
-
-def test_it_keeps_momentum(wcsph: ModuleType) -> None:
-    """Two blocks collide: forces are pairwise opposite, and round to 6e-8 in each of 60 steps."""
-    simulation = free(
-        wcsph,
-        block(5, velocity=(1.0, 0.2, 0.0)),
-        block(4, center=(0.11, 0.01, 0.0), velocity=(-1.0, 0.0, 0.3)),
-    )
-    before = by_id(simulation, "velocity").sum(axis=0)
-    size = np.abs(by_id(simulation, "velocity")).sum()
-    for _ in range(60):
-        simulation.step()
-    after = by_id(simulation, "velocity")
-    assert np.ptp(after[:, 0]) < 1.9  # they have met
-    assert np.abs(after.sum(axis=0) - before).max() < 60 * 6e-8 * size
-
-
-def test_it_keeps_spin(wcsph: ModuleType) -> None:
-    """Forces are central: of a spinning drop angular momentum is kept but for the steps' own error.
-
-    Symplectic Euler moves x by Δt u after the forces at x⁰ acted: x × u is kept exactly by forces
-    along x_ij at x⁰, for Δt u × u is nothing. What is left is rounding.
-    """
-    simulation = free(wcsph, block(6, angular_velocity=(0.0, 0.0, 8.0)))
-    spin = [_spin(simulation)]
-    for _ in range(60):
-        simulation.step()
-    spin.append(_spin(simulation))
-    assert spin[1] == pytest.approx(spin[0], rel=1e-4)
-
-
-def _spin(simulation: Simulation) -> float:
-    x, u = by_id(simulation, "position"), by_id(simulation, "velocity")
-    return float(np.cross(x, u).sum(axis=0)[2])
-
-
+@pytest.mark.physics
 def test_water_comes_to_rest_at_its_height(wcsph: ModuleType) -> None:
     """A column in a tank: its centre half way up, by the speed of sound to g H/c² = 0.7 % too low.
 
@@ -173,8 +124,74 @@ def test_water_comes_to_rest_at_its_height(wcsph: ModuleType) -> None:
     while simulation.time < 0.4:
         figures = simulation.step()
     height = 2.0 * by_id(simulation, "position")[:, 1].mean()
-    assert height == pytest.approx(0.16, rel=0.03)
-    assert figures["max_speed"] < 0.3 * np.sqrt(9.81 * 0.16)
+    near(height, 0.16, "height of the column, m", rel=0.03)
+    below(figures["max_speed"], 0.3 * np.sqrt(9.81 * 0.16), "speed, m/s")
+
+
+@pytest.mark.physics
+def test_a_crowded_start_is_relaxed_in_steps_that_it_can_take(
+    wcsph: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outer layers start 0.3 d from the walls of a tank that is too narrow by 0.4 d.
+
+    30 rounds of 0.1 √d s, in steps no longer than sound allows, take half of the crowding away.
+    """
+    text = SCENE.replace("[0.16, 1.0, 0.12]", f"[{5.6 * D}, 1.0, {5.6 * D}]")
+    crowded = Simulation(Scene.from_toml(text)).step(1e-6)["overfilling"]
+    taken: list[float] = []
+    step = wcsph.WCSPH.step
+
+    def noted(solver: Any, state: Any, dt: float) -> Any:
+        taken.append(dt / solver.longest_step(state))
+        return step(solver, state, dt)
+
+    monkeypatch.setattr(wcsph.WCSPH, "step", noted)
+    simulation = Simulation(Scene.from_toml(text.replace("[[fluids]]", "[[fluids]]\nrelax = true")))
+    assert min(taken) > 0.5 and max(taken) < 1.0 + 1e-6
+    longest = 0.25 * 2.0 * D / 15.0
+    assert sum(taken) * longest == pytest.approx(30 * 0.1 * np.sqrt(D))
+    assert not np.any(simulation.particles["velocity"])
+    assert np.abs(by_id(simulation, "position")[:, [0, 2]]).max() < 2.8 * D
+    below(simulation.step(1e-6)["overfilling"], 0.5 * crowded, "crowding after relaxation")
+
+
+def test_a_fixed_step_that_is_too_long_for_it_is_noted(wcsph: ModuleType) -> None:
+    """h/4 at the speed of sound, 15 m/s, is 0.667 ms."""
+    text = SCENE.replace("frames = 4", "frames = 4\ntime_step = {}")
+    (note,) = Simulation(Scene.from_toml(text.format(1e-3))).notes
+    assert "(0.001 s) is longer than the solver wcsph allows (0.000667 s)" in note
+    assert Simulation(Scene.from_toml(text.format(5e-4))).notes == []
+
+
+def test_checkpoints_of_other_solvers_are_refused(
+    wcsph: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Either way, and by --force too."""
+    own = Scene.from_toml(SCENE)
+    data = {**own.to_dict(), "solver": {"method": "dcpbd"}, "outputs": []}
+    other = Scene.model_validate(data)
+    for scene, refusing in ((own, other), (other, own)):
+        Simulation(scene).save(tmp_path / "state.npz")
+        with pytest.raises(ResumeError, match=f"written by the solver {scene.solver.method}, and"):
+            Simulation(refusing, checkpoint=tmp_path / "state.npz")
+    (tmp_path / "own.toml").write_text(SCENE)
+    (tmp_path / "other.toml").write_text(other.to_toml())
+    told(capsys, "run", tmp_path / "own.toml", "--out", tmp_path / "run", "--until", 1)
+    capsys.readouterr()
+    again = ["run", tmp_path / "other.toml", "--out", tmp_path / "run", "--resume", "--force"]
+    assert main([str(word) for word in again]) != 0
+    assert "it was written by another solver (wcsph)" in capsys.readouterr().err
+
+
+def test_arrays_that_a_solver_does_not_know_are_refused(tmp_path: Path) -> None:
+    """As of another version of a package, here of one that had something to remember."""
+    simulation = Simulation(weightless(block(2)))
+    simulation.save(tmp_path / "state.npz")
+    saved = load_checkpoint(tmp_path / "state.npz")
+    arrays = {**saved.arrays, f"{OF_SOLVER}history": np.zeros(3)}
+    save_checkpoint(tmp_path / "state.npz", arrays, saved.metadata)
+    with pytest.raises(ResumeError, match="holds history, which the solver dcpbd does not know"):
+        Simulation(simulation.scene, checkpoint=tmp_path / "state.npz")
 
 
 def test_figures_that_mean_trouble_stop_it(
@@ -187,11 +204,3 @@ def test_figures_that_mean_trouble_stop_it(
     with pytest.raises(DivergedError, match=r"step 1.*overfilling is"):
         simulation.step()
     assert simulation.steps == 0 and simulation.advice == ""
-
-
-def test_it_gives_the_same_bits_again(wcsph: ModuleType) -> None:
-    first, second = (Simulation(Scene.from_toml(SCENE)) for _ in range(2))
-    for _ in range(5):
-        first.step()
-        second.step()
-    assert state(first) == state(second)

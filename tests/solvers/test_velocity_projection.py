@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bars import below, near
 from numpy.typing import NDArray
 from rigs import (
     FLOOR,
@@ -173,14 +174,14 @@ def test_it_solves_the_linear_system(material: Material, floor: bool) -> None:
     velocity, stress, report = p.solve()
     bend = numbers(p.c.unknowns.bend, p.n)
     exact = dense(p)
-    assert report.residual < 2e-6
+    below(report.residual, 2e-6, "residual", derived=True)
     if floor:
         assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 10
     scale = np.abs(p.free_velocity).max()
-    np.testing.assert_allclose(velocity, exact.velocity, atol=5e-5 * scale)
+    near(velocity, exact.velocity, "velocity, m/s", abs=5e-5 * scale)
     size = np.abs(exact.stress).max()
-    np.testing.assert_allclose(stress, exact.stress, atol=1e-3 * size)
-    np.testing.assert_allclose(bend, exact.bend, atol=1e-3 * size)
+    near(stress, exact.stress, "stress, Pa", abs=1e-3 * size)
+    near(bend, exact.bend, "bend, Pa", abs=1e-3 * size)
     assert np.abs(exact.bend).max() > 0.01 * size
 
 
@@ -223,8 +224,8 @@ def test_jacobi_finds_the_same_without_bends() -> None:
     p = problem(velocity_solver="jacobi", velocity_iterations=3000)
     velocity, _, report = p.solve()
     exact = dense(p, bends=False).velocity
-    np.testing.assert_allclose(velocity, exact, atol=1e-3 * np.abs(p.free_velocity).max())
-    assert report.residual < 1e-3
+    near(velocity, exact, "velocity, m/s", abs=1e-3 * np.abs(p.free_velocity).max())
+    below(report.residual, 1e-3, "residual of Jacobi")
 
 
 @pytest.mark.parametrize("landing", [False, True])
@@ -236,8 +237,8 @@ def test_a_warm_start_does_not_change_the_answer(landing: bool) -> None:
     rng = np.random.default_rng(5)
     for guess in (stress, 0.3 * stress, -stress, 1e3 * rng.normal(size=stress.shape)):
         warm, _, report = p.solve(guess)
-        assert report.residual < 1e-5
-        np.testing.assert_allclose(warm, cold, atol=1e-4 * scale)
+        below(report.residual, 1e-5, "residual from a guess")
+        near(warm, cold, "velocity from a guess, m/s", abs=1e-4 * scale)
 
 
 def test_a_good_guess_saves_iterations() -> None:

@@ -74,8 +74,8 @@ def plot(
     runs
         Folders that `viscoil run` wrote.
     what
-        Comma-separated quantities: energy, momentum, step-size, cost, particles, and what the solver
-        reports: density-error, iterations of dcpbd (default: all).
+        Comma-separated quantities: energy, momentum, step-size, cost, particles, and those that the
+        run's solver reports (default: all, whose names are then printed).
     out
         File to write, .png, .svg or .pdf (default: plot.png, in the run folder if there is one run).
     overwrite

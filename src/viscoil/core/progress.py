@@ -170,12 +170,15 @@ def _counting_bar() -> "RichProgress":
 
 
 def line(stats: Mapping[str, Any], figures: Sequence[Figure]) -> str:
-    """Particle count, what the solver wants to be shown, and step size of a step."""
+    """Particle count, what the solver wants to be shown, what was lost, and step size of a step."""
     own = [
         figure.progress.format(stats[figure.key])
         for figure in figures
         if figure.progress is not None and figure.key in stats
     ]
+    lost = sum(stats.get("lost_connections", {}).values())
+    if lost:
+        own.append(f"connections without room: {lost}")
     parts = [f"{stats['particles']} particles", *own, f"step {1000 * stats['dt']:.2f} ms"]
     return "  ".join(parts)
 

@@ -42,7 +42,7 @@ class Force:
     """Something that acts on velocities; a subclass overrides the moments at which it does."""
 
     name: ClassVar[str] = "force"
-    """By which the time that it takes is told."""
+    """By which the time that it takes, and how long it lets steps be, is told."""
 
     def begin(self, step: StepView) -> None:
         """Before the solver prepares its constraints: what changes materials."""
@@ -101,10 +101,6 @@ class Forces:
     def drive(self, time: float, longest: float) -> Drive:
         """What all of them can do to a particle at most."""
         return joined([force.drive(time, longest) for force in self._forces])
-
-    def longest_step(self, materials: Materials) -> float:
-        """The longest step that all of them can take, s."""
-        return min((force.longest_step(materials) for force in self._forces), default=float("inf"))
 
     def _timed(self, force: Force) -> Any:
         return nullcontext() if self._clock is None else self._clock(force.name)

@@ -3,8 +3,8 @@
 
 Each particle has room for a bounded number of connections, which name the other particle by its id and
 hold a few numbers (a rest length, a strength). Ids outlive sorting and removal; where the particle of
-an id lies now is looked up once after each sort. A connection that finds no room is counted, not lost
-in silence.
+an id lies now is looked up once after each sort. A connection that finds no room is counted: the figures
+of a step have it under `lost_connections`, and the progress of a run tells it.
 
 In a kernel:
 
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import quadrants as qd
 
-from viscoil.core.compute import Floats, Ints, scalars, view, write
+from viscoil.core.compute import Floats, Ints, replace, scalars, view, write
 from viscoil.core.errors import ViscoilError
 
 NOBODY = -1
@@ -90,8 +90,12 @@ class Connections:
 
     def __init__(self, room: int, width: int = 1) -> None:
         """Up to `room` connections for each particle, of `width` numbers each."""
-        if room < 1 or width < 0:
-            raise ViscoilError("connections need room for at least one per particle")
+        if room < 1:
+            raise ViscoilError(f"connections need room for at least one per particle, not {room}")
+        if width < 1:
+            raise ViscoilError(
+                f"a connection holds at least one number, not {width}: give a width of 1 and leave it 0"
+            )
         self.room, self.width = room, width
         self.overflow = 0
         """Connections that found no room since the start."""
@@ -121,6 +125,7 @@ class Connections:
         other[target] = others[fits]
         value.reshape(-1, self.width)[target] = numbers[fits]
         counts += np.bincount(rows[fits], minlength=len(counts)).astype(np.int32)
+        self._write_back(counts, other, value)
         lost = int(np.count_nonzero(~fits))
         self.overflow += lost
         return lost
@@ -148,7 +153,7 @@ class Connections:
 
     def clear_rows(self, first: int, last: int) -> None:
         """The particles from `first` on, up to `last`, have none: they are new."""
-        view(self.links.count)[first:last] = 0
+        write(self.links.count, np.zeros(last - first, np.int32), first)
 
     def of(self, place: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         """(ids of the others, (n, width) values) of the particle at a place, copied."""
@@ -173,7 +178,14 @@ class Connections:
         self.overflow = int(arrays["overflow"][0])
 
     def _views(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """Counts, others and values: shared memory on the CPU, copies on a GPU."""
         return view(self.links.count), view(self.links.other), view(self.links.value)
+
+    def _write_back(self, *views: npt.NDArray[Any]) -> None:
+        """What was written to the arrays of `_views` reaches kernels, on a GPU too."""
+        links = self.links
+        for array, numbers in zip((links.count, links.other, links.value), views, strict=True):
+            replace(array, numbers)
 
     def _allocate(self, capacity: int) -> Links:
         slots = capacity * self.room
@@ -183,7 +195,7 @@ class Connections:
             count=scalars(qd.i32, capacity),
             other=scalars(qd.i32, slots),
             place=scalars(qd.i32, slots),
-            value=scalars(qd.f32, slots * max(self.width, 1)),
+            value=scalars(qd.f32, slots * self.width),
         )
 
 

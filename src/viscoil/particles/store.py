@@ -148,6 +148,11 @@ class Particles:
         for connections in self.connections.values():
             connections.update(self.count, self.array("id"), self.next_id)
 
+    @property
+    def lost_connections(self) -> dict[str, int]:
+        """By the names of the lists: connections that found no room since the start."""
+        return {name: connections.overflow for name, connections in self.connections.items()}
+
     def array(self, name: str) -> Any:
         """The array that kernels use."""
         if name not in self.kinds:

@@ -19,7 +19,8 @@ from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import Particles
 from viscoil.rheology.slab import free_state
-from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.scene import Material, SolverSettings
+from viscoil.scene.solvers import default_settings
 from viscoil.solvers.registry import make_solver
 
 Float = npt.NDArray[np.float64]
@@ -56,7 +57,7 @@ class FreeDrop:
         self.particles = Particles(len(points))
         self.particles.append({"position": spacing * points})
         self._neighbors = Neighbors((0.0, 0.0, 0.0))
-        settings = settings or DcpbdSettings()
+        settings = settings or default_settings()
         self._solver = make_solver(settings, spacing, self._neighbors, PhaseClock())
         self._state = free_state(self.particles, material, spacing, settings)
 

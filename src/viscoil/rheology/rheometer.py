@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from viscoil.core.errors import ViscoilError
 from viscoil.rheology.slab import Grid, Slab, WaveSlab
-from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.scene import Material, SolverSettings
+from viscoil.scene.solvers import default_settings
 
 Float = npt.NDArray[np.float64]
 
@@ -71,7 +72,7 @@ def setup(
     if spacing is None:
         spacing = _spacing(material, dt, per_wavelength)
     grid = Grid(spacing, per_wavelength, diagonal, disorder)
-    return Setup(material, grid, dt, solver or DcpbdSettings())
+    return Setup(material, grid, dt, solver or default_settings())
 
 
 def step_strain(bench: Setup, strain: float = STRAIN, duration: float = 2.0) -> Relaxation:

@@ -33,7 +33,8 @@ from viscoil.materials.table import Materials
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.particles.store import Particles
-from viscoil.scene import DcpbdSettings, Material, SolverSettings
+from viscoil.scene import Material, SolverSettings
+from viscoil.scene.solvers import default_settings
 from viscoil.solvers.protocol import State
 from viscoil.solvers.registry import make_solver
 from viscoil.walls.contact_walls import ContactWalls
@@ -110,7 +111,7 @@ class Slab:
         positions = grid.positions()
         self.particles = Particles(len(positions))
         self.particles.append({"position": positions})
-        settings = settings or DcpbdSettings()
+        settings = settings or default_settings()
         self._solver = make_solver(
             settings, grid.spacing, Neighbors(grid.periods), PhaseClock()
         )  # fmt: skip

@@ -68,6 +68,8 @@ def misfit(before: Scene, after: Scene) -> str | None:
         return f"particles know their material by its place in the order {', '.join(names)}"
     if (old.spacing, before.spacings) != (new.spacing, after.spacings):
         return "particles cannot change their spacing"
+    if before.solver.method != after.solver.method:
+        return f"it was written by another solver ({before.solver.method})"
     if old.fps != new.fps:
         return f"frames are counted at {old.fps:g} per second (simulation.fps)"
     if old.periodic != new.periodic:

@@ -1,5 +1,6 @@
 """What to simulate: scene files, materials and their presets, checked and frozen, in SI units."""
 
+from viscoil.scene._base import NonNegative, Positive
 from viscoil.scene.colliders import (
     BoxCollider,
     CapsuleCollider,
@@ -56,9 +57,11 @@ __all__ = [
     "MeshCollider",
     "MeshEmitter",
     "MeshFluid",
+    "NonNegative",
     "OutputSpec",
     "ParticleFluid",
     "PlaneCollider",
+    "Positive",
     "Preset",
     "RectangleEmitter",
     "Region",

@@ -19,7 +19,7 @@ from viscoil.scene.kill import Kill
 from viscoil.scene.materials import Material
 from viscoil.scene.presets import PRESETS
 from viscoil.scene.settings import Camera, OutputSpec, SimulationSettings
-from viscoil.scene.solvers import AnySolverSettings, DcpbdSettings
+from viscoil.scene.solvers import AnySolverSettings, default_settings
 from viscoil.scene.solvers.registry import name_definitions
 
 DEFAULT_OUTPUTS = (
@@ -36,7 +36,7 @@ class Scene(Model):
 
     simulation: SimulationSettings
     """Resolution, duration, time step and domain."""
-    solver: AnySolverSettings = DcpbdSettings()
+    solver: AnySolverSettings = default_settings()
     """How the equations are solved."""
     materials: dict[str, Material] = Field(default_factory=dict)
     """Materials by name; presets that fluids or emitters name are added."""

@@ -23,8 +23,8 @@ class Controls:
     """The part of a simulation that is about its materials, channels, forces and callbacks."""
 
     scene: Scene
+    """What is simulated, as it was at the start."""
     particles: Particles
-    """All particles; `particles["velocity"]` is like a NumPy array until the next step."""
     _materials: Materials
     _forces: Forces
 

@@ -38,8 +38,8 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
-from viscoil.simulation.starting import first_particles, make_neighbors, relax
-from viscoil.simulation.stepping import next_step, speed_limit, step_note
+from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, relax
+from viscoil.simulation.stepping import next_step, speed_limit, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
 from viscoil.solvers.registry import make_solver
@@ -100,10 +100,11 @@ class Simulation(Controls):
         self._removed = 0  # in the last step; they are dropped by the next one
         self._stepping = False
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
+        """All particles; `particles["velocity"]` is like a NumPy array until the next step."""
         if checkpoint:
             self._restored = {*self.particles} - {*scene.channel_widths}
         memory.give_back()  # what seeding took
-        self.notes += step_note(scene.simulation, self._forces.longest_step(self._materials))
+        self.notes += step_note(scene.simulation, *step_limit(self._solver, self._solver_state()))
         self._diagnosis = self._measure()
         self.particles.take_written()  # by starting
         self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -225,7 +226,7 @@ class Simulation(Controls):
         return next_step(
             settings, self.time, self.frame, self._max_speed(),
             self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
-            self._longest_step(),
+            step_limit(self._solver, self._solver_state())[0],
         )  # fmt: skip
 
     @contextmanager
@@ -314,11 +315,6 @@ class Simulation(Controls):
         self._diagnosis = self._measure()
         return True
 
-    def _longest_step(self) -> float:
-        """The longest step that forces and the solver allow, s."""
-        of_solver = self._solver.longest_step(self._solver_state())
-        return min(of_solver, self._forces.longest_step(self._materials))
-
     def _measure(self) -> Diagnosis:
         table = self._materials.table
         return self._diagnose(self.particles, self._solver.scale.volume, table.density)
@@ -326,6 +322,7 @@ class Simulation(Controls):
     def _figures(self, dt: float, report: Mapping[str, float]) -> dict[str, Any]:
         diagnosis = self._diagnosis
         forces = {"collider_forces": [asdict(force) for force in self.collider_forces]}
+        lost = {"lost_connections": self.particles.lost_connections}
         return {
             "step": self.steps,
             "time": self.time,
@@ -337,6 +334,7 @@ class Simulation(Controls):
             "angular_momentum": list(diagnosis.angular_momentum),
             "max_speed": diagnosis.max_speed,
             **(forces if self.bodies.slots else {}),
+            **(lost if self.particles.connections else {}),
             "milliseconds": self._clock.take(),
         }
 
@@ -362,6 +360,7 @@ class Simulation(Controls):
         arrays["bodies"] = self.bodies.save()
         arrays |= {f"{OF_SOLVER}{name}": array for name, array in self._solver.save().items()}
         metadata |= {
+            "solver": self.scene.solver.method,
             "time": self.time,
             "frame": self.frame,
             "steps": self.steps,
@@ -385,6 +384,7 @@ class Simulation(Controls):
 
     def _restore(self, path: Path | str, keep_settings: bool) -> Particles:
         saved = load_checkpoint(path)
+        check_solver(path, saved.metadata, self.scene.solver.method)
         try:
             if keep_settings:
                 x, y, z = saved.metadata["gravity"]

@@ -4,6 +4,7 @@ import math
 
 from viscoil.forces.drive import Drive
 from viscoil.scene import SimulationSettings
+from viscoil.solvers.protocol import Solver, State
 
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
 # Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
@@ -28,7 +29,11 @@ def next_step(
     """
     left = (frame + 1) / settings.fps - time
     adaptive = min(adaptive_step(settings, max_speed, drive, spacing), limit)
-    longest = settings.time_step or adaptive
+    return equal_share(left, settings.time_step or adaptive)
+
+
+def equal_share(left: float, longest: float) -> float:
+    """`left` (s) in the fewest equal steps that are no longer than `longest` (s): one of them."""
     return left / max(1, math.ceil(left / longest - ROUNDING))
 
 
@@ -57,14 +62,21 @@ def speed_limit(settings: SimulationSettings, spacing: float, dt: float) -> floa
     return max(reach * spacing / dt, 1e-3)
 
 
-def step_note(settings: SimulationSettings, longest: float) -> list[str]:
-    """A sentence if a fixed step is longer than capillary waves allow (s)."""
+def step_limit(solver: Solver, state: State) -> tuple[float, str]:
+    """The longest step that the solver and all forces can take from here (s), and who sets it."""
+    limits = [(solver.longest_step(state), f"the solver {solver.settings.method}")]
+    limits += [(force.longest_step(state.materials), force.name) for force in state.forces]
+    return min(limits)
+
+
+def step_note(settings: SimulationSettings, longest: float, who: str) -> list[str]:
+    """A sentence if a fixed step is longer than the limit of `step_limit`."""
     step = settings.time_step
     if step is None or step <= longest:
         return []
     return [
-        f"simulation.time_step ({step:g} s) is longer than capillary waves allow "
-        f"({longest:.3g} s): the surface may break up; leave it out or make it shorter"
+        f"simulation.time_step ({step:g} s) is longer than {who} allows ({longest:.3g} s): "
+        "the fluid may break up; leave it out or make it shorter"
     ]
 
 

@@ -54,11 +54,17 @@ class Snapshot:
     """One frame of a simulation in plain arrays, one row per particle."""
 
     frame: int
-    time: float  # s
-    channels: Mapping[str, Array]  # position (n, 3) m, velocity (n, 3) m/s, id (n,), material (n,)
+    """Its number; 0 is the start."""
+    time: float
+    """Simulated time, s."""
+    channels: Mapping[str, Array]
+    """Position (n, 3) m, velocity (n, 3) m/s, id (n,), material (n,), and what else particles have."""
     materials: Sequence[MaterialLook]
+    """How they look, in the order of the scene, by which the channel material counts them."""
     colliders: Sequence[ColliderPose]
-    spacing: float  # m
+    """Where they stand, in the order of the scene."""
+    spacing: float
+    """Of the scene, m."""
     source: Path | None = None
     """The file that it was read from, if any."""
 

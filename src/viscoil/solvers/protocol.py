@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from viscoil.core.errors import ResumeError
 from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.forces.protocol import Forces, StepView
@@ -100,8 +101,13 @@ class Solver(ABC):
         return {}
 
     def load(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
-        """Takes back what `save` gave."""
-        assert not arrays, "what is saved must be loaded"
+        """Takes back what `save` gave; raises ResumeError for what it does not know."""
+        if arrays:
+            raise ResumeError(
+                f"the checkpoint holds {', '.join(arrays)}, which the solver "
+                f"{self.settings.method} does not know: go on with the version of it that wrote "
+                "the checkpoint, or start anew"
+            )
 
     def find_neighbors(self, state: State, margin: float = 0.0) -> None:
         """Sorts the particles, drops the dead, and lists pairs up to a margin (of h) beyond h."""

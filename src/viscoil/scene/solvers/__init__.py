@@ -2,12 +2,20 @@
 
 from viscoil.scene.solvers.base import SolverSettings
 from viscoil.scene.solvers.dcpbd import DcpbdSettings
-from viscoil.scene.solvers.registry import AnySolverSettings, register_settings, settings_models
+from viscoil.scene.solvers.registry import (
+    AnySolverSettings,
+    default_settings,
+    register_settings,
+    settings_model,
+    settings_models,
+)
 
 __all__ = [
     "AnySolverSettings",
     "DcpbdSettings",
     "SolverSettings",
+    "default_settings",
     "register_settings",
+    "settings_model",
     "settings_models",
 ]

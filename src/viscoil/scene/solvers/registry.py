@@ -24,6 +24,11 @@ def settings_models() -> Mapping[str, type[SolverSettings]]:
     return _models
 
 
+def default_settings() -> SolverSettings:
+    """Those of a scene that says nothing of its solver."""
+    return _models[DEFAULT].model_validate({})
+
+
 def register_settings(model: type[SolverSettings]) -> None:
     """Lets scenes name the solver that is the default of the model's `method`."""
     _models[str(model.model_fields["method"].default)] = model
