@@ -100,7 +100,7 @@ class Rig:
         self.solver.find_neighbors(self.state, 0.05)
         c: StepContext = self.solver._context(self.solver.view(self.state, dt))
         self.solver._prepare(c)
-        write(c.unknowns.trial, self.particles["velocity"])
+        write(c.unknowns.free_velocity, self.particles["velocity"])
         return c
 
     @property

@@ -86,7 +86,7 @@ class Body:
         write(c.unknowns.direction, np.zeros((c.n, 6)) if stress is None else stress)
         bend = np.zeros((c.n, 3)) if bend is None else bend
         write(c.unknowns.bend_direction, bend * self.kept[:, None])
-        c.unknowns.trial.fill(0.0)
+        c.unknowns.free_velocity.fill(0.0)
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
         c.unknowns.pull.fill(np.nan)

@@ -44,11 +44,11 @@ def update_conformation(
 ):
     """Q by eq. 6 with the deformation that the step ended with; the stress turns with the fluid."""
     for i in range(n):
-        unknowns.change[i] = displacement(near, unknowns, i)
+        unknowns.displacement[i] = displacement(near, unknowns, i)
     for i in range(n):
         m = near.material[i]
         relaxation = materials.relaxation[m] * (1.0 - leak(materials, near, stencil, i))
-        deformation = gradient(scale, near, stencil, unknowns.change, i)
+        deformation = gradient(scale, near, stencil, unknowns.displacement, i)
         deformation += qd.Matrix.identity(qd.f32, 3)
         q = memory.conformation[i]
         if qd.static(implicit):
@@ -60,7 +60,7 @@ def update_conformation(
         memory.dilation[i] = relaxation * (memory.dilation[i] + growth)
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
-        kept = unknowns.stress[i] - unknowns.direction[i]
+        kept = unknowns.stress[i] - unknowns.added_stress[i]
         if relaxation == 0.0:
             memory.dilation[i] = squeezed(kept, materials, near, i)
         turn = nearest_rotation(deformation)

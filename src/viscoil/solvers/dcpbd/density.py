@@ -88,13 +88,13 @@ def prepare_stiffness(
     """
     for i in range(n):
         xi = near.position[i]
-        yi = unknowns.trial[i]
+        yi = unknowns.place[i]
         total = vec3(0.0)
         squares = 0.0
         approach = 0.0
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
-            x = separation(near.period, yi, unknowns.trial[j])
+            x = separation(near.period, yi, unknowns.place[j])
             before = separation(near.period, xi, near.position[j])
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
@@ -152,7 +152,7 @@ def change_pressure(
     """
     for i in range(n):
         momentum = qd.cast(numbers[Tally.MOMENTUM], qd.f32)
-        compression = compression_at(unknowns.trial, scale, near, walls, i)
+        compression = compression_at(unknowns.place, scale, near, walls, i)
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
@@ -228,7 +228,7 @@ def apply_pressure_change(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """change ← Δt² f/m of the pressures Δp.
+    """place_change ← Δt² f/m of the pressures Δp.
 
     A firm material keeps its volume in the velocity projection; to it, density is a matter of how
     evenly the particles lie. Between two firm particles the push is therefore a shift, which moves
@@ -236,13 +236,13 @@ def apply_pressure_change(
     two would wind each other up, and a viscous cube swells by a tenth within two seconds.
     """
     for i in range(n):
-        yi = unknowns.trial[i]
+        yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
         shift = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
-            x = separation(near.period, yi, unknowns.trial[j])
+            x = separation(near.period, yi, unknowns.place[j])
             size = pair_size(scale, near, i, j)
             slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
             slope *= slope_share(scale, near, i, j)
@@ -262,7 +262,7 @@ def apply_pressure_change(
             push -= step
             shift -= step
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
-        unknowns.change[i] = factor * push
+        unknowns.place_change[i] = factor * push
         if qd.static(shifting):
             shifted = factor * stencil.firmness[i] * shift
             unknowns.shift[i] = unknowns.shift[i] + shifted

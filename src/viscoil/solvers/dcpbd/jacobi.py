@@ -31,10 +31,10 @@ def jacobi_update(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """σ += Δσ = β/n z, which then acts; `direction` adds up the Δσ, `term` holds r·z. No bends."""
+    """σ += Δσ = β/n z, which then acts; `added_stress` adds up the Δσ, `term` holds r·z. No bends."""
     r = constraint(strain, unknowns.stress[i], materials, near, stencil, memory, i)
     step = relaxation_factor(beta, near, i) * precondition(r, materials, near, stencil, i)
     unknowns.term[i] = residual_term(r, vec3(0.0), scale, materials, near, stencil, i)
     unknowns.stress[i] = unknowns.stress[i] + step
-    unknowns.direction[i] = unknowns.direction[i] + step
+    unknowns.added_stress[i] = unknowns.added_stress[i] + step
     set_traction(step, vec3(0.0), scale, near, stencil, unknowns, i)

@@ -33,7 +33,7 @@ class DensityError:
 
 
 class PositionProjection:
-    """Projects y to density and conformation constraints, one Jacobi iteration of each in turn."""
+    """Projects x** to density and conformation constraints, one Jacobi iteration of each in turn."""
 
     def __init__(self, settings: DcpbdSettings, smoothing: Smoothing, scale: Scale) -> None:
         self.settings = settings
@@ -41,9 +41,17 @@ class PositionProjection:
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
+    def predict(self, c: StepContext) -> None:
+        """y ← x** = x⁰ + Δt u**, outside the walls and under a first guess of the pressures."""
+        self._loop.reserve(c.n)
+        self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
+        positions.predict(
+            c.n, self._options[c.carries_stress], c.view.scale, c.view.near, c.view.walls.arrays,
+            c.stencil, c.unknowns, self._loop.arrays,
+        )  # fmt: skip
+
     def __call__(self, c: StepContext) -> tuple[Convergence, DensityError]:
-        """y ← projected positions, going on from the stresses already applied."""
-        self.begin(c)
+        """y ← x¹, from where `predict` put it and from the stresses already applied."""
         if not self._done():
             self.iterate(c)
         loop = self._loop
@@ -59,15 +67,6 @@ class PositionProjection:
         s = self.settings
         calm = self._loop.number(Tally.UNBALANCED) < s.density_tolerance
         return s.max_position_iterations == 0 or (s.position_iterations == 0 and calm)
-
-    def begin(self, c: StepContext) -> None:
-        """What comes before the first iteration."""
-        self._loop.reserve(c.n)
-        self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
-        positions.begin(
-            c.n, self._options[c.carries_stress], c.view.scale, c.view.near, c.view.walls.arrays,
-            c.stencil, c.unknowns, self._loop.arrays,
-        )  # fmt: skip
 
     def iterate(self, c: StepContext) -> None:
         """All iterations of a step."""

@@ -1,4 +1,3 @@
-# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Doubly constrained position-based dynamics (Barreiro et al. 2017, Algorithm 2).
 
 Where it deviates from the paper, and why:
@@ -28,15 +27,13 @@ Where it deviates from the paper, and why:
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-import quadrants as qd
-
 from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import ChannelKind
 from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
 from viscoil.solvers.dcpbd import conformation_update, operators, positions
-from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS, Unknowns
+from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, PositionProjection
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
@@ -46,23 +43,16 @@ from viscoil.solvers.protocol import Solver, State
 BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
-    "positions.iterate", "positions.begin", "operators.prepare_stencil", "positions.finish",
-    "solver._keep_free_velocities",
+    "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
     "velocity_system.right_side", "velocity_system.conjugate_gradients",
     "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
     "velocity_system.velocities_under_stress", "velocity_system.let_direction_act",
-    "velocity_system.scale_stress", "velocity_system.free_velocities", "reductions.sum_doubles",
+    "velocity_system.scale_stress", "velocity_system.free_velocities",
+    "velocity_system.keep_free_velocities", "reductions.sum_doubles",
 )  # fmt: skip
-
-
-@qd.kernel(fastcache=True)
-def _keep_free_velocities(n: qd.i32, unknowns: Unknowns):
-    """trial ← u*."""
-    for i in range(n):
-        unknowns.trial[i] = unknowns.velocity[i]
 
 
 class DCPBD(Solver):
@@ -125,33 +115,44 @@ class DCPBD(Solver):
         return (*POSITION_KERNELS, *(STRESS_KERNELS if stress else ())), values
 
     def step(self, state: State, dt: float) -> Mapping[str, float]:
-        """Algorithm 2, with Q¹ last."""
+        """Algorithm 2 of the paper in its order, then Q; x¹ and u¹ are what it calls x and u."""
+        c = self._begin(state, dt)
+        if c is None:
+            return _report(Convergence(), Convergence(), DensityError())
+        with self.clock("prepare"):
+            # J at x⁰ (eq. 13), and the particles that walls may touch
+            self._prepare(c)
+        # u* = u⁰ + Δt M⁻¹ f(x⁰)
+        state.forces.act(c.view, c.unknowns.velocity)
+        with self.clock("velocity projection"):
+            # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
+            velocity = self._project_velocities(c)
+            # u** of particles that no wall expects: not as far as a wall
+            self._bound_velocities(c)
+        with self.clock("position projection"):
+            # x** = x* + Δt (u** − u*) = x⁰ + Δt u**, and a first guess of the pressures
+            self._project_positions.predict(c)
+            # x¹ = x** projected to C(x¹) ≤ 0 and C̃(x¹) = a σ (eqs. 14 to 18)
+            position, error = self._project_positions(c)
+        with self.clock("conformation"):
+            # Q¹ from Q⁰ and ∇(x¹ − x⁰) (eq. 6)
+            self._update_conformation(c)
+            # u¹ = (x¹ − x⁰)/Δt
+            self._finish(c)
+        state.forces.finish(c.view, c.unknowns.velocity)
+        return _report(velocity, position, error)
+
+    def _begin(self, state: State, dt: float) -> StepContext | None:
+        """Materials, channels and neighbours of the step; None if no particle is left."""
         state.materials.update(dt)
         state.particles.require({**PRESSURE, **(STRESS if state.materials.any_active else {})})
         self.find_neighbors(state, MARGIN)
         if state.particles.count == 0:  # all of them were dead, or none were born
             self._context.workspace.follow(state.particles)
-            return _report(Convergence(), Convergence(), DensityError())
+            return None
         c = self._context(self.view(state, dt))
         state.forces.begin(c.view)
-        with self.clock("prepare"):
-            self._prepare(c)  # J at x⁰, and who may touch a wall
-        state.forces.act(c.view, c.unknowns.velocity)  # u* = u⁰ + Δt M⁻¹ f
-        with self.clock("velocity projection"):
-            _keep_free_velocities(c.n, c.unknowns)
-            velocity = self._project_velocities(
-                c
-            )  # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 9-13)
-            c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
-        with self.clock("position projection"):
-            position, error = self._project_positions(
-                c
-            )  # x* = x⁰ + Δt u**, projected to x** (14-18)
-        with self.clock("conformation"):
-            self._update_conformation(c)  # Q¹ from Q⁰ and ∇(x** − x⁰) (eq. 6)
-            positions.finish(c.n, c.view.scale, c.view.near, c.unknowns)  # u¹ = (x** − x⁰)/Δt
-        state.forces.finish(c.view, c.unknowns.velocity)
-        return _report(velocity, position, error)
+        return c
 
     def _prepare(self, c: StepContext) -> None:
         view = c.view
@@ -162,12 +163,18 @@ class DCPBD(Solver):
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
 
+    def _bound_velocities(self, c: StepContext) -> None:
+        c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
+
     def _update_conformation(self, c: StepContext) -> None:
         if c.carries_stress:
             conformation_update.update_conformation(
                 c.n, self.settings.conformation_update == "implicit", c.view.scale,
                 c.view.materials.table, c.view.near, c.stencil, c.memory, c.unknowns,
             )  # fmt: skip
+
+    def _finish(self, c: StepContext) -> None:
+        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns)
 
 
 def _report(velocity: Convergence, position: Convergence, error: DensityError) -> dict[str, float]:

@@ -26,13 +26,14 @@ class VelocityProjection:
         self._loop = Loop()
 
     def __call__(self, c: StepContext) -> Convergence:
-        """u ← u** and σ; `velocity` and `trial` both hold u*.
+        """u ← u** and σ from u*.
 
         When most iterations are done contacts are chosen again; if one of them opened or closed,
         the rest is spent on the system with the new ones.
         """
         if self.settings.projection != "doubly" or not c.carries_stress:
             return self._contacts_alone(c)
+        velocity_system.keep_free_velocities(c.n, c.unknowns)
         self._loop.reserve(c.n)
         budget = self.settings.velocity_iterations
         right_side = self._warm_start(c)

@@ -58,6 +58,13 @@ class System:
 
 
 @qd.kernel(fastcache=True)
+def keep_free_velocities(n: qd.i32, unknowns: Unknowns):
+    """free_velocity ← u*, before u becomes anything else."""
+    for i in range(n):
+        unknowns.free_velocity[i] = unknowns.velocity[i]
+
+
+@qd.kernel(fastcache=True)
 def let_stress_act(
     n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
 ):
@@ -87,7 +94,7 @@ def velocities_under_stress(
     """u ← u* + Δt f/m, as if no wall were there."""
     for i in range(n):
         force = stress_force(near, stencil, unknowns, i)
-        unknowns.velocity[i] = unknowns.trial[i] + scale.dt * near.inverse_mass[i] * force
+        unknowns.velocity[i] = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
 
 
 @qd.kernel(fastcache=True)
@@ -95,7 +102,7 @@ def free_velocities(n: qd.i32, near: ParticleArrays, walls: WallArrays, unknowns
     """u ← u* as far as contacts leave it free; what they hold keeps the velocity that they give."""
     for i in range(n):
         held = unknowns.velocity[i]
-        free = free_part(near.contact[i], walls, unknowns.trial[i] - held)
+        free = free_part(near.contact[i], walls, unknowns.free_velocity[i] - held)
         unknowns.velocity[i] = held + free
 
 
@@ -108,7 +115,7 @@ def strain_under(s: System, i: qd.i32):
     rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
-        free = gradient(s.scale, s.near, s.stencil, s.unknowns.trial, i)
+        free = gradient(s.scale, s.near, s.stencil, s.unknowns.free_velocity, i)
         strain += rotation_strain(free, s.scale.dt)
     return strain, s.scale.dt * bend
 
@@ -184,14 +191,14 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         force = stress_force(s.near, s.stencil, s.unknowns, i)
         w = s.scale.dt * s.near.inverse_mass[i] * force
         w = held_change(w, s.near, s.walls, i)
-        s.unknowns.change[i] = w
+        s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
         volume = volume_of(s.scale, s.near, i)
         s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
-    respond_bodies(n, s.near, s.walls, s.unknowns.change, s.unknowns.term)
+    respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
     add_body_terms(s.walls, loop.sums)
 
@@ -207,11 +214,11 @@ def advance(s: System, length: qd.f32, i: qd.i32) -> qd.f32:
     """σ += length p; u += length w; r −= length A p; its part of r·z."""
     p = s.unknowns.direction[i]
     q = s.unknowns.bend_direction[i]
-    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.change, i)
+    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
     strain = length * strain_step(rate, s.scale.dt)
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
-    s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.change[i]
+    s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.velocity_change[i]
     r = s.unknowns.residual[i]
     e = s.unknowns.bend_residual[i]
     if has_gradient(s.stencil, i):
