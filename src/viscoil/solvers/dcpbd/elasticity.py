@@ -11,8 +11,6 @@ from viscoil.constraints.symmetric import double_dot, identity
 from viscoil.core.compute import vec3, vec6
 from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
-from viscoil.neighbors.resolution import volume_of
-from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil
 
 
@@ -148,19 +146,3 @@ def bend_precondition(
     r: vec3, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec3:
     return r / (stencil.bend_diagonal[i] + bend_compliance(materials, near, stencil, i) + 1e-30)
-
-
-@qd.func
-def residual_term(
-    r: vec6,
-    e: vec3,
-    scale: Scale,
-    materials: MaterialTable,
-    near: ParticleArrays,
-    stencil: Stencil,
-    i: qd.i32,
-) -> qd.f32:
-    """What a particle adds to r·z."""
-    strains = double_dot(r, precondition(r, materials, near, stencil, i))
-    bends = e.dot(bend_precondition(e, materials, near, stencil, i))
-    return volume_of(scale, near, i) * (strains + bends)

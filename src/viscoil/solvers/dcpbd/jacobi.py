@@ -3,12 +3,14 @@
 
 import quadrants as qd
 
+from viscoil.constraints.symmetric import double_dot
 from viscoil.core.compute import vec3, vec6
 from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.resolution import volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
-from viscoil.solvers.dcpbd.elasticity import constraint, precondition, residual_term
+from viscoil.solvers.dcpbd.elasticity import constraint, precondition
 from viscoil.solvers.dcpbd.operators import set_traction
 
 
@@ -33,8 +35,9 @@ def jacobi_update(
 ):
     """σ += Δσ = β/n z, which then acts; `added_stress` adds up the Δσ, `term` holds r·z. No bends."""
     r = constraint(strain, unknowns.stress[i], materials, near, stencil, memory, i)
-    step = relaxation_factor(beta, near, i) * precondition(r, materials, near, stencil, i)
-    unknowns.term[i] = residual_term(r, vec3(0.0), scale, materials, near, stencil, i)
+    z = precondition(r, materials, near, stencil, i)
+    step = relaxation_factor(beta, near, i) * z
+    unknowns.term[i] = volume_of(scale, near, i) * double_dot(r, z)
     unknowns.stress[i] = unknowns.stress[i] + step
     unknowns.added_stress[i] = unknowns.added_stress[i] + step
     set_traction(step, vec3(0.0), scale, near, stencil, unknowns, i)

@@ -11,7 +11,7 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
-from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
+from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec9
 from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
@@ -26,7 +26,6 @@ from viscoil.solvers.dcpbd.elasticity import (
     constraint,
     has_gradient,
     precondition,
-    residual_term,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import differences, gradient, set_traction, stress_force
@@ -160,6 +159,32 @@ def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
 
 
 @qd.func
+def preconditioned(s: System, i: qd.i32) -> vec9:
+    """z = r/(D + a) of the stress, six numbers, and of the bend, three."""
+    z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
+    y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
+    return vec9(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2])
+
+
+@qd.func
+def stress_part(z: vec9) -> vec6:
+    return vec6(z[0], z[1], z[2], z[3], z[4], z[5])
+
+
+@qd.func
+def bend_part(z: vec9) -> vec3:
+    return vec3(z[6], z[7], z[8])
+
+
+@qd.func
+def residual_product(s: System, z: vec9, i: qd.i32) -> qd.f32:
+    """What a particle adds to r·z."""
+    strains = double_dot(s.unknowns.residual[i], stress_part(z))
+    bends = s.unknowns.bend_residual[i].dot(bend_part(z))
+    return volume_of(s.scale, s.near, i) * (strains + bends)
+
+
+@qd.func
 def let_act(s: System, i: qd.i32):
     """p acts as stress and bend."""
     p, q = s.unknowns.direction[i], s.unknowns.bend_direction[i]
@@ -177,10 +202,11 @@ def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
         )
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
-        s.unknowns.direction[i] = precondition(r, s.materials, s.near, s.stencil, i)
-        s.unknowns.bend_direction[i] = bend_precondition(e, s.materials, s.near, s.stencil, i)
+        z = preconditioned(s, i)
+        s.unknowns.direction[i] = stress_part(z)
+        s.unknowns.bend_direction[i] = bend_part(z)
         let_act(s, i)
-        s.unknowns.term[i] = residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
+        s.unknowns.term[i] = residual_product(s, z, i)
     sum_terms(n, s.unknowns.term, loop.sums)
 
 
@@ -210,8 +236,8 @@ def advance_rest(s: System, loop: LoopArrays):
 
 
 @qd.func
-def advance(s: System, length: qd.f32, i: qd.i32) -> qd.f32:
-    """σ += length p; u += length w; r −= length A p; its part of r·z."""
+def advance(s: System, length: qd.f32, i: qd.i32):
+    """σ += length p; u += length w; r −= length A p."""
     p = s.unknowns.direction[i]
     q = s.unknowns.bend_direction[i]
     rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
@@ -219,23 +245,20 @@ def advance(s: System, length: qd.f32, i: qd.i32) -> qd.f32:
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
     s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.velocity_change[i]
-    r = s.unknowns.residual[i]
-    e = s.unknowns.bend_residual[i]
     if has_gradient(s.stencil, i):
+        r = s.unknowns.residual[i]
+        e = s.unknowns.bend_residual[i]
         r += strain - length * comply(p, s.materials, s.near, s.stencil, i)
         e += length * (bend * s.scale.dt - bend_compliance(s.materials, s.near, s.stencil, i) * q)
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
-    return residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
 
 
 @qd.func
-def turn(s: System, keep: qd.f32, i: qd.i32):
+def turn(s: System, z: vec9, keep: qd.f32, i: qd.i32):
     """p ← z + keep p, which acts."""
-    z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
-    y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
-    s.unknowns.direction[i] = z + keep * s.unknowns.direction[i]
-    s.unknowns.bend_direction[i] = y + keep * s.unknowns.bend_direction[i]
+    s.unknowns.direction[i] = stress_part(z) + keep * s.unknowns.direction[i]
+    s.unknowns.bend_direction[i] = bend_part(z) + keep * s.unknowns.bend_direction[i]
     let_act(s, i)
 
 
@@ -255,8 +278,8 @@ def conjugate_gradients(
     """Iterates until r·z ≤ `enough` or `most` iterations are used; goes on from r·z in number 0."""
     while qd.graph.do_while(go):
         _step(
-            apply_operator, advance_rest, advance, turn, go, n, most, enough, s, s.unknowns.term,
-            loop,
+            apply_operator, advance_rest, advance, preconditioned, residual_product, turn,
+            go, n, most, enough, s, s.unknowns.term, loop,
         )  # fmt: skip
 
 
