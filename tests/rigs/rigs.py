@@ -95,7 +95,7 @@ class Rig:
 
     def prepare(self, dt: float) -> StepContext:
         """The step as it is before its projections; u* is the velocity as it is."""
-        self.materials.update(dt)
+        self.materials.update()
         self.particles.require(self.solver.channels(self.materials.materials))
         self.solver.find_neighbors(self.state, 0.05)
         c: StepContext = self.solver._context(self.solver.view(self.state, dt))

@@ -98,7 +98,7 @@ def problem(
 
 def compliance(p: Problem, bends: bool = True) -> Float:
     """a of all particles as a dense matrix in Mandel form, floor included; that of bends below."""
-    table = p.rig.materials.table
+    table = p.c.materials
     normal, shear, volume = (
         float(view(getattr(table, f"{name}_compliance"))[0])
         for name in ("normal", "shear", "volume")
@@ -118,7 +118,7 @@ def right_side(p: Problem, system: Discretisation, velocity: Float) -> Float:
 
     Bends, if the system has them, remember the curvature.
     """
-    table = p.rig.materials.table
+    table = p.c.materials
     memory, volume_memory = float(view(table.memory)[0]), float(view(table.volume_memory)[0])
     mean = np.zeros((p.n, 6))
     mean[:, :3] = p.memory[:, :3].mean(axis=1)[:, None]

@@ -7,17 +7,17 @@ from viscoil.constraints.conformation import convect, implicit_euler
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.core.compute import vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import leak
 from viscoil.solvers.dcpbd.operators import gradient
 from viscoil.solvers.dcpbd.positions import displacement
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
-def squeezed(stress: vec6, materials: MaterialTable, near: ParticleArrays, i: qd.i32) -> qd.f32:
+def squeezed(stress: vec6, materials: StressTable, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """θ of a fluid without elastic memory: what its pressure stands for, and nothing under tension.
 
     Without it pressure would cost a flow: syrup at rest would sink into itself, at the rate at which
@@ -36,7 +36,7 @@ def update_conformation(
     n: qd.i32,
     implicit: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,

@@ -9,9 +9,9 @@ import quadrants as qd
 
 from viscoil.constraints.symmetric import double_dot, identity
 from viscoil.core.compute import vec3, vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
@@ -22,7 +22,7 @@ def has_gradient(stencil: Stencil, i: qd.i32):
 
 @qd.func
 def comply(
-    stress: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    stress: vec6, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec6:
     """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
 
@@ -38,7 +38,7 @@ def comply(
 
 
 @qd.func
-def recovery(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+def recovery(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """The share of a remembered strain that a step may undo: 1, but 1/5 without compliance.
 
     A material so stiff that it springs back within a step turns every error of Q into a velocity;
@@ -49,7 +49,7 @@ def recovery(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i
 
 
 @qd.func
-def leak(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+def leak(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """The share of Q − I that a step forgets besides relaxation: 0, but 1/10 without compliance.
 
     Without compliance Q − I is nothing but what iterations left undone, and must not pile up.
@@ -61,7 +61,7 @@ def leak(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd
 
 @qd.func
 def remembered(
-    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, memory: Memory, i: qd.i32
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, memory: Memory, i: qd.i32
 ) -> vec6:
     """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
 
@@ -82,7 +82,7 @@ def remembered(
 def constraint(
     strain: vec6,
     stress: vec6,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
@@ -101,7 +101,7 @@ def constraint(
 
 @qd.func
 def precondition(
-    r: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    r: vec6, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec6:
     """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
     d = stencil.diagonal[i] + 1e-30
@@ -115,7 +115,7 @@ def precondition(
 
 @qd.func
 def bend_compliance(
-    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
     return (
         compliance(materials, near.material[i], near.softness[i])[1]
@@ -127,7 +127,7 @@ def bend_compliance(
 def bend_constraint(
     bend_strain: vec3,
     bend: vec3,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
@@ -143,6 +143,6 @@ def bend_constraint(
 
 @qd.func
 def bend_precondition(
-    r: vec3, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    r: vec3, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec3:
     return r / (stencil.bend_diagonal[i] + bend_compliance(materials, near, stencil, i) + 1e-30)

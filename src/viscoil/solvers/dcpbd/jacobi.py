@@ -5,13 +5,13 @@ import quadrants as qd
 
 from viscoil.constraints.symmetric import double_dot
 from viscoil.core.compute import vec3, vec6
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import constraint, precondition
 from viscoil.solvers.dcpbd.operators import set_traction
+from viscoil.solvers.dcpbd.stress_table import StressTable
 
 
 @qd.func
@@ -26,7 +26,7 @@ def jacobi_update(
     strain: vec6,
     beta: qd.f32,
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,

@@ -29,13 +29,13 @@ from viscoil.constraints.symmetric import (
     to_matrix,
 )
 from viscoil.core.compute import mat3, vec3, vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, volume_of, weight_share
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
@@ -66,7 +66,7 @@ def prepare_stencil(
     active: qd.template(),
     corrected: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
 ):
@@ -85,7 +85,7 @@ def _prepare_gradients(
     n: qd.i32,
     corrected: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
 ):

@@ -72,7 +72,7 @@ class PositionProjection:
         """All iterations of a step."""
         positions.iterate(
             self._loop.go, c.n, self._options[c.carries_stress], c.view.scale,
-            c.view.materials.table, c.view.near, c.view.walls.arrays, c.stencil, c.memory,
+            c.materials, c.view.near, c.view.walls.arrays, c.stencil, c.memory,
             c.unknowns, self._loop.arrays,
         )  # fmt: skip
 

@@ -9,7 +9,6 @@ from viscoil.constraints.conformation import strain_of_deformation, strain_step
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
 from viscoil.core.reductions import total_blocks
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
@@ -25,6 +24,7 @@ from viscoil.solvers.dcpbd.density import (
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
+from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
@@ -107,7 +107,7 @@ def iterate(
     n: qd.i32,
     options: Options,
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
@@ -172,7 +172,7 @@ def jacobi_from_positions(
     n: qd.i32,
     options: Options,
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,

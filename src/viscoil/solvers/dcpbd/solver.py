@@ -7,7 +7,7 @@ Where it deviates from the paper, and why:
   iterations are done (`velocity_projection`).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
-  are pulled thin instead of tearing (`materials.coefficients`).
+  are pulled thin instead of tearing (`coefficients`).
 - A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
   rest does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
@@ -144,8 +144,8 @@ class DCPBD(Solver):
 
     def _begin(self, state: State, dt: float) -> StepContext | None:
         """Materials, channels and neighbours of the step; None if no particle is left."""
-        state.materials.update(dt)
-        state.particles.require({**PRESSURE, **(STRESS if state.materials.any_active else {})})
+        state.materials.update()
+        state.particles.require(self.channels(state.materials.materials))
         self.find_neighbors(state, MARGIN)
         if state.particles.count == 0:  # all of them were dead, or none were born
             self._context.workspace.follow(state.particles)
@@ -158,7 +158,7 @@ class DCPBD(Solver):
         view = c.view
         operators.prepare_stencil(
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
-            view.materials.table, view.near, c.stencil,
+            c.materials, view.near, c.stencil,
         )  # fmt: skip
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
@@ -170,7 +170,7 @@ class DCPBD(Solver):
         if c.carries_stress:
             conformation_update.update_conformation(
                 c.n, self.settings.conformation_update == "implicit", c.view.scale,
-                c.view.materials.table, c.view.near, c.stencil, c.memory, c.unknowns,
+                c.materials, c.view.near, c.stencil, c.memory, c.unknowns,
             )  # fmt: skip
 
     def _finish(self, c: StepContext) -> None:

@@ -13,7 +13,6 @@ from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
 from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec9
 from viscoil.core.reductions import block_begin, block_end, blocks
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import volume_of
 from viscoil.neighbors.scale import Scale
@@ -29,6 +28,7 @@ from viscoil.solvers.dcpbd.elasticity import (
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import differences, gradient, set_traction, stress_force
+from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, free_part
@@ -46,7 +46,7 @@ class System:
     """All that the velocity projection works on."""
 
     scale: Scale
-    materials: MaterialTable
+    materials: StressTable
     near: ParticleArrays
     walls: WallArrays
     stencil: Stencil
