@@ -21,14 +21,21 @@ def has_gradient(stencil: Stencil, i: qd.i32):
 
 
 @qd.func
+def least_compliance(diagonal: qd.f32) -> qd.f32:
+    """What is added to every compliance, 1/Pa, so that the system stays definite without any.
+
+    1e-5 of the diagonal: some ten times the rounding of a sum of thirty products in single precision,
+    and a hundredth of the usual tolerance.
+    """
+    return 1e-5 * diagonal
+
+
+@qd.func
 def comply(
     stress: vec6, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec6:
-    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
-
-    A floor keeps the system definite when a material has no compliance.
-    """
-    floor = 1e-5 * stencil.diagonal[i]
+    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own."""
+    floor = least_compliance(stencil.diagonal[i])
     a = compliance(materials, near.material[i], near.softness[i])
     normal = a[0] + floor
     shear = a[1] + floor
@@ -42,21 +49,26 @@ def recovery(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: 
     """The share of a remembered strain that a step may undo: 1, but 1/5 without compliance.
 
     A material so stiff that it springs back within a step turns every error of Q into a velocity;
-    undoing a part of it at a time keeps it stable (Baumgarte). At a = D it costs 0.8 % of the modulus.
+    undoing a part of it at a time keeps it stable (Baumgarte). The fifth was tried and is not derived;
+    half way to it, at a = D/100, is where it is out of the way of real moduli: at a = D it costs 0.8 %.
     """
+    rigid = 0.2
     slack = 100.0 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
-    return (slack + 0.2 * stencil.diagonal[i]) / (slack + stencil.diagonal[i])
+    return (slack + rigid * stencil.diagonal[i]) / (slack + stencil.diagonal[i])
 
 
 @qd.func
 def leak(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """The share of Q − I that a step forgets besides relaxation: 0, but 1/10 without compliance.
 
-    Without compliance Q − I is nothing but what iterations left undone, and must not pile up.
+    Without compliance Q − I is nothing but what iterations left undone, and must not pile up. The tenth
+    was tried and is not derived. It is meant for no compliance at all: a quarter of it is left at
+    a = D/10⁴, and 1e-9 of Q − I a step at a = D.
     """
+    rigid = 0.1
     slack = 1e4 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
     share = stencil.diagonal[i] / (slack + stencil.diagonal[i])
-    return 0.1 * share * share
+    return rigid * share * share
 
 
 @qd.func
@@ -117,9 +129,8 @@ def precondition(
 def bend_compliance(
     materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
-    return (
-        compliance(materials, near.material[i], near.softness[i])[1]
-        + 1e-5 * stencil.bend_diagonal[i]
+    return compliance(materials, near.material[i], near.softness[i])[1] + least_compliance(
+        stencil.bend_diagonal[i]
     )
 
 

@@ -16,9 +16,14 @@ from viscoil.solvers.dcpbd.stress_table import StressTable
 
 @qd.func
 def relaxation_factor(beta: qd.f32, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """β/n_i of eqs. 12 and 18, on the multiplier so that corrections stay opposite in pairs."""
+    """β/n_i of eqs. 12 and 18, on the multiplier so that corrections stay opposite in pairs.
+
+    n is at least 25, a little less than in the bulk (26 on a lattice): a particle of few neighbours would
+    take long steps, which these, with many, answer too. Found by trying, 20 before.
+    """
+    fewest = 25
     count = near.pairs.start[i + 1] - near.pairs.start[i]
-    return qd.min(1.0, beta / qd.cast(qd.max(count, 25), qd.f32))
+    return qd.min(1.0, beta / qd.cast(qd.max(count, fewest), qd.f32))
 
 
 @qd.func

@@ -15,7 +15,9 @@ from viscoil.solvers.dcpbd.density import Tally
 from viscoil.solvers.dcpbd.velocity_projection import Convergence
 from viscoil.solvers.linear.iterations import Loop
 
-MARGIN = 0.02  # of the support: how much farther than it neighbours are listed
+# How much farther than the support neighbours are listed, of it: it costs 6 % more pairs. Found by
+# trying, 0.05 before; how many particles move too far for it is reported with every step.
+MARGIN = 0.02
 FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the first step is taken
 LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
@@ -26,9 +28,7 @@ class DensityError:
 
     mean: float = 0.0  # of the compression max(C, 0)
     largest: float = 0.0
-    outran: int = (
-        0  # particles that moved farther against a neighbour than the pair list allows for
-    )
+    outran: int = 0  # particles that moved farther against a neighbour than pairs are listed for
     unbalanced: float = 0.0  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
 
 

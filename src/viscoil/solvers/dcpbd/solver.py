@@ -39,7 +39,9 @@ from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, Posi
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
 
-# At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
+# At the peak of a step, per particle: `make bench` measured 682, and 333 for water. The rest is room for
+# six to nine more pairs a particle (8 bytes each, 4 for water) than the 31 of the blocks that were
+# measured, or for contacts with walls.
 BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
