@@ -1,25 +1,42 @@
 """Doubly constrained position-based dynamics (Barreiro et al. 2017, Algorithm 2).
 
-Where it deviates from the paper, and why:
-- Gradients carry a first-order correction, so that rotation survives the velocity projection too.
-- The velocity projection is solved by preconditioned conjugate gradients (Jacobi is an option).
+Where it deviates from the paper, and why. In the velocity projection:
+- Gradients carry a first-order correction, so that rotation survives it too. Where neighbours are few or
+  lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
+  percent of a near one's weight are left out (`operators.least_weight`).
+- It is solved by preconditioned conjugate gradients (Jacobi is an option).
 - Contacts take part in it: they are chosen under the stresses of the last step, and again when most
   iterations are done (`velocity_projection`).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
+- Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
+  may throw them farther than the search for contacts looked.
+
+In the position projection:
+- It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
+  Its corrections have no torque about x⁰, which is what keeps angular momentum when velocities are
+  taken as (x − x⁰)/Δt (as in SHAKE).
+- Between particles of materials that keep their volume by stress, density corrections are shifts:
+  they move particles and not the fluid (`density.apply_pressure_change`).
+- Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
+  pressures (`density.recalled_share`).
+- No particle is moved farther than a spacing from x** (`density.trusted`): beyond that its neighbours at
+  x⁰ say nothing about it.
+- Stress that it adds is not kept for the next step (`conformation_update`): where density and
+  conformation ask for what cannot be had together, it would pile up.
+
+In materials, multipliers and memory:
+- Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
+  compliant material does not answer twice, and from step to step as a warm start.
+- β/n of Jacobi iterations stands on multipliers, which keeps momentum, with n at least 25
+  (`jacobi.relaxation_factor`).
+- Every compliance has a floor of 1e-5 of the system's diagonal (`elasticity.least_compliance`), so that
+  the system is definite.
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
   are pulled thin instead of tearing (`coefficients`).
 - A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
   rest does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
   and forgets a tenth of it (`elasticity.leak`): it would be nothing but errors of iterations.
-- Between particles of materials that keep their volume by stress, density corrections are shifts:
-  they move particles and not the fluid (`density.apply_pressure_change`).
-- Density iterations have Nesterov's momentum, and start from half of the last step's pressures.
-- Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
-  compliant material does not answer twice, and from step to step as a warm start.
-- The position projection keeps gradients and directions of the start of the step and measures strain
-  in the rotated frame. Its corrections have no torque about x⁰, which is what keeps angular momentum
-  when velocities are taken as (x − x⁰)/Δt (as in SHAKE).
 - Q is updated at the end of the step, with the deformation that it really ended with, and convected
   (`constraints.conformation.convect`; eq. 6 as printed is an option).
 """
