@@ -296,8 +296,8 @@ def test_linear_fields_do_not_bend(bodies: dict[str, Body], kind: str) -> None:
     g = np.random.default_rng(1).normal(size=(3, 3))
     measured = np.abs(body.bend(body.position @ g.T + [1.0, -2.0, 0.5])).max(axis=1)
     assert (measured[body.kept] <= 10.0 * 140.0 * EPS * condition(body)).all()
-    lean = np.linalg.norm(numbers(body.c.stencil.asymmetry, body.n), axis=1)
-    assert SPACING * lean.max() > 0.1  # lopsided, so that something had to be taken away
+    asymmetry = np.linalg.norm(numbers(body.c.stencil.asymmetry, body.n), axis=1)
+    assert SPACING * asymmetry.max() > 0.1  # lopsided, so that something had to be taken away
 
 
 @each

@@ -43,8 +43,8 @@ def move_bodies(scale: Scale, near: ParticleArrays, walls: WallArrays):
         qd.loop_config(serialize=qd.static(on_cpu()))
         for b in range(walls.body_count):
             take_impulses(b, near, walls)
-            impulse = walls.bodies.load[b] / qd.cast(scale.dt, qd.f64)
-            twist = walls.bodies.load_twist[b] / qd.cast(scale.dt, qd.f64)
+            impulse = walls.bodies.contact_impulse[b] / qd.cast(scale.dt, qd.f64)
+            twist = walls.bodies.contact_twist[b] / qd.cast(scale.dt, qd.f64)
             if walls.bodies.primitive[b] >= 0:
                 walls.bodies.velocity[b] = (
                     walls.bodies.velocity[b] + walls.bodies.inverse_mass[b] * impulse

@@ -75,7 +75,7 @@ class Heat(Force):
         if self._around.cooling > 0.0 or self._walls_matter:
             exposed = self._around.cooling > 0.0
             exposure = self._exposure(step) if exposed else self._scratch[0]
-            kernels.exchange_with_surroundings(
+            kernels.transfer_to_surroundings(
                 step.n, step.scale, self._table, self._around, step.near, step.walls.arrays,
                 exposure, temperature,
             )  # fmt: skip
