@@ -64,7 +64,9 @@ class Contacts:
     spacing: Floats  # d of the particle, m
     holder: Ints  # slot of the body that takes away its freedom; -1: none that is tracked
     start: Vec4s  # (slots) normal and distance (m) of the body, both at the start of the step
-    impulse: Vec3s  # (slots) what the body gave to the particle since bodies last moved, see users
+    impulse: (
+        Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
+    )
     friction: Floats  # factor of its material on the walls' friction
 
 
@@ -80,7 +82,7 @@ class WallArrays:
     body_count: qd.i32
     contacts: Contacts
     density: Floats  # γ over the distance from 0 to h (`constraints.density.wall_table`)
-    # Whether any collider is told, or moved by, what it does to particles.
+    # Whether any collider reports, or is moved by, what it does to particles.
     coupled: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 

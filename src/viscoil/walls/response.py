@@ -122,7 +122,7 @@ def push_out(
 
     `offset` is the part of y that is no motion. A nozzle says where its particles go. Pushing a
     particle out of one wall may push it through another, or through another part of the same one: a
-    second round has the last word, so that nothing leaks.
+    second round stops it where its way meets the first of them, so that nothing leaks.
     """
     x = near.position[walls.contacts.particle[c]]
     out = y

@@ -27,9 +27,8 @@ from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Collider, Material, Scene
 
-HEAT_TRANSFER = (
-    500.0  # W/(m² K): between a solid and fluid that sticks to it, unless the scene says
-)
+# W/(m² K): between a solid and fluid that sticks to it, unless the scene gives it.
+HEAT_TRANSFER = 500.0
 
 
 class Heat(Force):

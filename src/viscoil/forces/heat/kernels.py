@@ -154,7 +154,7 @@ def transfer_to_surroundings(
 def soften(
     n: qd.i32, table: HeatTable, materials: MaterialTable, temperature: Floats, near: ParticleArrays
 ):
-    """Of materials that carry stress at all."""
+    """softness ← what the temperature makes of the compliance; 1 where a material carries no stress."""
     for i in range(n):
         m = near.material[i]
         factor = 1.0

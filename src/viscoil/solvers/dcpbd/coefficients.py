@@ -12,9 +12,8 @@ from math import inf
 from viscoil.materials.element import Element
 
 INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
-USUAL_STEP = (
-    0.01  # s: θ is the strain that pressure stands for in a step of this length, a mere unit
-)
+# s: θ is the strain that pressure stands for in a step of this length. It is a unit and changes nothing.
+USUAL_STEP = 0.01
 # How many times more a viscous fluid resists a change of volume than one of shape. Chosen, not derived:
 # much more than 1, so that what is pulled thins, and no more, as the system's condition grows with it.
 VOLUME_STIFFNESS = 50.0
@@ -31,8 +30,8 @@ class Coefficients:
     falling apart, which the density constraint, that only pushes, cannot bring about.
 
     Pressure that is remembered as a strain must be the same pressure if the next step is shorter. Where
-    the material has no spring that strain is in proportion to the step, so it is told for a usual one,
-    θ: `pressure_memory` is the strain per θ.
+    the material has no spring that strain is in proportion to the step, so what is kept is that of a
+    usual step, θ: `pressure_memory` is the strain per θ.
     """
 
     normal_compliance: float  # a of xx, yy, zz, 1/Pa

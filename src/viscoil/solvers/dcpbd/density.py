@@ -243,8 +243,8 @@ def apply_pressure_change(
 
     A firm material keeps its volume in the velocity projection; to it, density is a matter of how
     evenly the particles lie. Between two firm particles the push is therefore a shift, which moves
-    them and not the fluid: no velocity, no strain. If it were a force, stress would resist it, the
-    two would wind each other up, and a viscous cube swells by a tenth within two seconds.
+    them and not the fluid: no velocity, no strain. If it were a force, stress would resist it and both
+    would grow from step to step: a viscous cube swelled by a tenth within two seconds.
     """
     for i in range(n):
         yi = unknowns.place[i]
@@ -283,8 +283,8 @@ def apply_pressure_change(
 def trusted(y: vec3, scale: Scale, near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
     """y, but within a spacing of where the velocity projection sent the particle.
 
-    Farther than that its neighbours at x⁰ say nothing about it, and a particle whose neighbourhood
-    makes no sense is not flung away.
+    Farther than that its neighbours at x⁰ are not those that it meets, and corrections from them are
+    wrong: a particle in a degenerate neighbourhood would be thrown out of it.
     """
     predicted = near.position[i] + scale.dt * unknowns.velocity[i]
     offset = y - predicted

@@ -49,8 +49,8 @@ def recovery(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: 
     """The share of a remembered strain that a step may undo: 1, but 1/5 without compliance.
 
     A material so stiff that it springs back within a step turns every error of Q into a velocity;
-    undoing a part of it at a time keeps it stable (Baumgarte). The fifth was tried and is not derived;
-    half way to it, at a = D/100, is where it is out of the way of real moduli: at a = D it costs 0.8 %.
+    undoing a part of it at a time keeps it stable (Baumgarte). The fifth was tried and is not derived.
+    The share is half way to it at a = D/100, so that real moduli keep theirs: at a = D it costs 0.8 %.
     """
     rigid = 0.2
     slack = 100.0 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30

@@ -99,6 +99,6 @@ def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> flo
     axis = np.arange(-reach, reach + 1)
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
     q = np.linalg.norm(x[x.any(axis=1)], axis=1) / support
-    # gradient_scale goes with w'(q)/q · x
+    # gradient_scale is the factor of w'(q)/q · x, so that of w'(q) is gradient_scale · h
     arms = scale.volume * scale.gradient_scale * smoothing_slope(smoothing, q) * scale.support
     return float((arms**2).sum())

@@ -151,7 +151,7 @@ def settle(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
+    """Moves particle i to y, or as far towards it as it is trusted, and out of the walls."""
     to = trusted(y, scale, near, unknowns, i)
     take_back(to - y, scale, near, walls, i)
     if near.contact[i] >= 0:

@@ -20,7 +20,7 @@ In the position projection:
 - Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
   pressures (`density.recalled_share`).
 - No particle is moved farther than a spacing from x** (`density.trusted`): beyond that its neighbours at
-  x⁰ say nothing about it.
+  x⁰ are not those that it meets.
 - Stress that it adds is not kept for the next step (`conformation_update`): where density and
   conformation ask for what cannot be had together, it would pile up.
 
