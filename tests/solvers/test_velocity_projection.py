@@ -62,6 +62,8 @@ class Problem:
             self.c.unknowns.bend.fill(0.0)
         for name in SCRATCH:
             getattr(self.c.unknowns, name).fill(np.nan)
+        view = self.c.view
+        self.rig.walls.choose_planes(view.scale, view.near, self.c.unknowns.velocity)
         report = self.rig.solver._project_velocities(self.c)
         velocity, stress = self.c.unknowns.velocity, self.c.unknowns.stress
         return numbers(velocity, self.n), numbers(stress, self.n), report

@@ -15,7 +15,7 @@ from viscoil.emitters.nozzles import EmitterFrame
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.walls import body_positions, body_velocities, response, search
+from viscoil.walls import body_positions, body_velocities, planes, search
 from viscoil.walls.arrays import WallArrays, make_contacts, make_nozzles
 
 
@@ -79,28 +79,22 @@ class ContactWalls:
         if self.arrays.coupled:
             body_velocities.place_bodies(scale.dt, self.arrays)
 
-    def constrain_velocities(
-        self,
-        scale: Scale,
-        near: ParticleArrays,
-        velocity: Any,
-        *,
-        as_load: bool = False,
-        anew: bool = True,
-    ) -> bool:
-        """Clamps velocities at walls and moves bodies with them; whether a contact opened or closed.
+    def choose_planes(self, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
+        """Says which planes walls are to particles that would go with these velocities."""
+        if self.count:
+            planes.choose_planes(self.count, scale, near, self.arrays, velocity)
 
-        `as_load`: velocities show what the forces of a solve ask for (see `response.clamped`).
+    def constrain_velocities(
+        self, scale: Scale, near: ParticleArrays, velocity: Any, *, anew: bool = True
+    ) -> None:
+        """Takes from velocities what leads into walls, and moves bodies with them.
+
         `anew`: they are those without any contact (see `body_velocities.move_together`).
         """
-        changed = 0
         if self.count:
-            changed = response.constrain_velocities(
-                self.count, int(as_load), scale, near, self.arrays, velocity
-            )
+            planes.hold_velocities(self.count, scale, near, self.arrays, velocity)
         if self.arrays.coupled:
             body_velocities.move_together(scale.dt, int(anew), near, self.arrays, velocity)
-        return changed > 0
 
     def bound_others(self, n: int, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Particles that are in no contact stay in none, however forces drive them."""

@@ -16,7 +16,7 @@ class DcpbdSettings(SolverSettings):
     """Doubly constrained position-based dynamics (Barreiro et al. 2017)."""
 
     CHANNELS: ClassVar[tuple[str, ...]] = (
-        "pressure", "conformation", "dilation", "curvature", "stress", "bend",
+        "pressure", "remainder", "conformation", "dilation", "curvature", "stress", "bend",
     )  # fmt: skip
 
     method: Literal["dcpbd"] = "dcpbd"
@@ -33,6 +33,10 @@ class DcpbdSettings(SolverSettings):
     """Most iterations of the velocity projection per step."""
     velocity_tolerance: NonNegative = 1e-3
     """Relative residual at which conjugate gradients stop; 0 never stops early."""
+    pressure_iterations: Annotated[Whole, Ge(0)] = 40
+    """Most iterations of the pressures that keep velocities free of compression, per step."""
+    pressure_tolerance: NonNegative = 0.1
+    """Mean rate of compression at which they stop, 1/s; 0 always takes the most."""
     position_iterations: Annotated[Whole, Ge(0)] = 4
     """Least iterations of the position projection per step."""
     max_position_iterations: Annotated[Whole, Ge(0)] = Field(

@@ -11,7 +11,10 @@ from viscoil.core.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, sc
 from viscoil.neighbors.pairs import PairList
 from viscoil.particles.store import ChannelKind, Particles
 
-PRESSURE: Mapping[str, ChannelKind] = {"pressure": ChannelKind("f32", 1, "Pa")}
+PRESSURE: Mapping[str, ChannelKind] = {
+    "pressure": ChannelKind("f32", 1, "Pa"),
+    "remainder": ChannelKind("f32", 3, "m"),  # of the position, what its last bit could not hold
+}
 """Channels of every particle."""
 STRESS: Mapping[str, ChannelKind] = {
     "conformation": ChannelKind("f32", 6, "1", rest=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
@@ -54,7 +57,6 @@ class Unknowns:
     velocity_change: Vec3s  # w, m/s: what p of the conjugate gradients does to u
     place: Vec3s  # y, m: from x** to x¹ in the position projection
     place_change: Vec3s  # m: what one iteration of the pressures does to y
-    displacement: Vec3s  # y − x⁰ without shifts, m
     shift: Vec3s  # the part of y that only rearranges particles and is no motion of the fluid, m
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
@@ -66,7 +68,8 @@ class Unknowns:
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
-    pressure: Floats  # p, Pa: the multiplier of the density constraint
+    pressure: Floats  # p, Pa: the multiplier of incompressibility
+    crowding: Floats  # Pa: the multiplier of the density constraint in the position projection
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
@@ -86,7 +89,6 @@ BORROWED = {
 SHARED = {
     "place": "free_velocity",
     "place_change": "velocity_change",
-    "displacement": "velocity_change",
     "added_stress": "direction",
     "shift": "bend_direction",
     "tally": "bend_residual",
@@ -94,7 +96,7 @@ SHARED = {
 # Arrays that no kernel touches while no material carries stress: one element has to be there.
 IDLE_WITHOUT_STRESS = {
     *STRESS,
-    *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
+    *("correction", "asymmetry", "bend_diagonal", "diagonal"),
     *("residual", "direction", "traction", "pull"),
 }
 
@@ -121,7 +123,7 @@ class Workspace:
     def stencil(self, particles: Particles, pairs: PairList) -> Stencil:
         """Of a step; its arrays hold nothing yet."""
         self.follow(particles)
-        length = pairs.neighbor.shape[0] if carry_stress(particles) else 1
+        length = pairs.neighbor.shape[0]
         if self._weight.shape[0] != length:
             self._views.pop(Stencil, None)  # frees the old one before the other is made
             self._weight = None
