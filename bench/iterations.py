@@ -41,7 +41,7 @@ def velocity_iterations(body: Body) -> Timing:
     def restart() -> None:
         nonlocal residual
         write(c.unknowns.velocity, start)
-        write(c.unknowns.trial, start)
+        write(c.unknowns.free_velocity, start)
         write(c.unknowns.stress, np.zeros((c.n, 6)))
         residual = project._start(c)
 
@@ -61,7 +61,7 @@ def position_iterations(body: Body) -> Timing:
     def restart() -> None:
         write(c.unknowns.velocity, velocity)
         write(c.unknowns.stress, np.zeros((c.n, 6)))
-        project.begin(c)
+        project.predict(c)
 
     def iterate() -> None:
         project.iterate(c)

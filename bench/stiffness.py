@@ -56,7 +56,7 @@ def preparation(simulation: Simulation) -> float:
     solver = simulation._solver
     assert isinstance(solver, DCPBD)
     c = solver._context(solver.view(simulation._solver_state(), solver.scale.dt))
-    work = solver._project_positions.begin
+    work = solver._project_positions.predict
     return min(milliseconds(lambda: work(c)) for _ in range(REPETITIONS))
 
 

@@ -149,7 +149,7 @@ def test_velocities_are_projected_without_force_or_torque() -> None:
     torque = np.cross(x, m * change).sum(axis=0) / m.sum()
     near(torque, 0.0, "torque, m²/s", abs=1e-5 * 4.0 * SPACING)
     flow = np.array([1.0, 2.0, 3.0]) + np.cross([0.0, 5.0, 2.0], x)
-    for array in (c.unknowns.velocity, c.unknowns.trial):
+    for array in (c.unknowns.velocity, c.unknowns.free_velocity):
         write(array, flow)
     VelocityProjection(rig.solver.settings)(c)
     near(numbers(c.unknowns.velocity, c.n), flow, "rigid motion, m/s", abs=2e-5)
@@ -165,7 +165,7 @@ def test_virtual_work() -> None:
     write(c.unknowns.stress, stress)
     c.unknowns.bend.fill(0.0)
     velocity_system.let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
-    c.unknowns.trial.fill(0.0)
+    c.unknowns.free_velocity.fill(0.0)
     velocity_system.velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
     s = numbers(c.view.near.size, c.n)
     force = numbers(c.unknowns.velocity, c.n) * (rig.mass * s**3)[:, None] / DT

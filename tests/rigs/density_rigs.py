@@ -21,7 +21,7 @@ def measure(rig: Rig, c: StepContext) -> tuple[Float, Float]:
     """C and S of all particles where they are: a projection that stops before its first iteration."""
     c.unknowns.compression.fill(np.nan)
     c.unknowns.stiffness.fill(np.nan)
-    write(c.unknowns.trial, view(c.view.near.position, c.n))
+    rig.solver._project_positions.predict(c)
     rig.solver._project_positions(c)
     return numbers(c.unknowns.compression, c.n), numbers(c.unknowns.stiffness, c.n)
 
@@ -40,10 +40,10 @@ def _apply_pressure_change(
 
 def displacements(rig: Rig, c: StepContext, pressure: ArrayLike) -> Float:
     """How far these pressures move the particles from where they are."""
-    write(c.unknowns.trial, view(c.view.near.position, c.n))
+    write(c.unknowns.place, view(c.view.near.position, c.n))
     write(c.unknowns.pressure_change, pressure)
-    c.unknowns.change.fill(np.nan)
+    c.unknowns.place_change.fill(np.nan)
     _apply_pressure_change(
         c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
     )
-    return numbers(c.unknowns.change, c.n)
+    return numbers(c.unknowns.place_change, c.n)

@@ -95,12 +95,12 @@ class Rig:
 
     def prepare(self, dt: float) -> StepContext:
         """The step as it is before its projections; u* is the velocity as it is."""
-        self.materials.update(dt)
+        self.materials.update()
         self.particles.require(self.solver.channels(self.materials.materials))
         self.solver.find_neighbors(self.state, 0.05)
         c: StepContext = self.solver._context(self.solver.view(self.state, dt))
         self.solver._prepare(c)
-        write(c.unknowns.trial, self.particles["velocity"])
+        write(c.unknowns.free_velocity, self.particles["velocity"])
         return c
 
     @property
@@ -177,13 +177,15 @@ def assemble(rig: Rig, c: StepContext) -> Discretisation:
 def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
     """e_i = b Δt/V Σ_j g_ij (1 + s_i·x_ij) (u_j − u_i) as a sparse matrix; none where K is 0.
 
-    With b = √2 d and the lean s_i = K_i Σ_j g_ij x_ij/V, taken anew from the weights.
+    With b = √2 d and the asymmetry s_i = K_i Σ_j g_ij x_ij/V, taken anew from the weights.
     """
     i, j, g, x, k = _pairs(rig, c)
     total = np.zeros((c.n, 3))
     np.add.at(total, i, g[:, None] * x)
-    lean = np.einsum("nab,nb->na", k, total)
-    tilted = g * (1.0 + np.einsum("pa,pa->p", lean[i], x)) * (np.abs(k).max(axis=(1, 2)) > 0.0)[i]
+    asymmetry = np.einsum("nab,nb->na", k, total)
+    tilted = (
+        g * (1.0 + np.einsum("pa,pa->p", asymmetry[i], x)) * (np.abs(k).max(axis=(1, 2)) > 0.0)[i]
+    )
     dt = float(c.view.scale.dt)
     rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
     return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)

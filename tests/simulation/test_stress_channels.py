@@ -14,7 +14,7 @@ from viscoil.core import memory
 from viscoil.core.checkpoint import load_checkpoint
 from viscoil.core.compute import view
 from viscoil.core.errors import DivergedError
-from viscoil.materials.registry import coefficients
+from viscoil.materials.registry import element
 from viscoil.scene import Material, Scene
 from viscoil.simulation.simulation import Simulation
 from viscoil.solvers.dcpbd.arrays import (
@@ -25,6 +25,7 @@ from viscoil.solvers.dcpbd.arrays import (
     Unknowns,
     carry_stress,
 )
+from viscoil.solvers.dcpbd.coefficients import coefficients
 from viscoil.solvers.dcpbd.solver import DCPBD
 
 D = 0.02
@@ -165,7 +166,7 @@ amounts = st.one_of(st.just(0.0), st.floats(1e-6, 1e6))
 def test_every_active_material_carries_stress(viscosity: float, solvent: float, dt: float) -> None:
     """What the solver takes for active has channels, and nothing else of ordinary numbers has."""
     material = Material(density=1000.0, viscosity=viscosity, solvent_viscosity=solvent)
-    assert coefficients(material, dt).active == material.carries_stress
+    assert coefficients(element(material), dt).active == material.carries_stress
     elastic = Material(density=1000.0, modulus=viscosity + 1.0, relaxation_time=dt)
     assert elastic.carries_stress
     assert Material(density=1000.0, compliance=viscosity, relaxation_time=0.0).carries_stress

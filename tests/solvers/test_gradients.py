@@ -86,7 +86,7 @@ class Body:
         write(c.unknowns.direction, np.zeros((c.n, 6)) if stress is None else stress)
         bend = np.zeros((c.n, 3)) if bend is None else bend
         write(c.unknowns.bend_direction, bend * self.kept[:, None])
-        c.unknowns.trial.fill(0.0)
+        c.unknowns.free_velocity.fill(0.0)
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
         c.unknowns.pull.fill(np.nan)
@@ -296,8 +296,8 @@ def test_linear_fields_do_not_bend(bodies: dict[str, Body], kind: str) -> None:
     g = np.random.default_rng(1).normal(size=(3, 3))
     measured = np.abs(body.bend(body.position @ g.T + [1.0, -2.0, 0.5])).max(axis=1)
     assert (measured[body.kept] <= 10.0 * 140.0 * EPS * condition(body)).all()
-    lean = np.linalg.norm(numbers(body.c.stencil.asymmetry, body.n), axis=1)
-    assert SPACING * lean.max() > 0.1  # lopsided, so that something had to be taken away
+    asymmetry = np.linalg.norm(numbers(body.c.stencil.asymmetry, body.n), axis=1)
+    assert SPACING * asymmetry.max() > 0.1  # lopsided, so that something had to be taken away
 
 
 @each

@@ -33,7 +33,8 @@ Float = NDArray[np.float64]
 DT = 1.0 / 240.0
 ELASTIC = Material(density=1000.0, modulus=5e3, relaxation_time=0.2, solvent_viscosity=2.0)
 PAPER = Material(density=1000.0, relaxation_time=0.1, compliance=2e-3)
-SCRATCH = ["residual", "direction", "change", "traction", "pull"]  # whatever was there before
+# Whatever was there before.
+SCRATCH = ["residual", "direction", "velocity_change", "traction", "pull"]
 SCRATCH += ["bend_residual", "bend_direction"]
 
 pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
@@ -55,7 +56,7 @@ class Problem:
     def solve(self, warm: Float | None = None) -> tuple[Float, Float, Convergence]:
         """u** and σ from u* and the stresses and bends of the last step."""
         write(self.c.unknowns.velocity, self.free_velocity)
-        write(self.c.unknowns.trial, self.free_velocity)
+        write(self.c.unknowns.free_velocity, self.free_velocity)
         write(self.c.unknowns.stress, np.zeros((self.n, 6)) if warm is None else warm)
         if warm is None:
             self.c.unknowns.bend.fill(0.0)
@@ -97,7 +98,7 @@ def problem(
 
 def compliance(p: Problem, bends: bool = True) -> Float:
     """a of all particles as a dense matrix in Mandel form, floor included; that of bends below."""
-    table = p.rig.materials.table
+    table = p.c.materials
     normal, shear, volume = (
         float(view(getattr(table, f"{name}_compliance"))[0])
         for name in ("normal", "shear", "volume")
@@ -117,7 +118,7 @@ def right_side(p: Problem, system: Discretisation, velocity: Float) -> Float:
 
     Bends, if the system has them, remember the curvature.
     """
-    table = p.rig.materials.table
+    table = p.c.materials
     memory, volume_memory = float(view(table.memory)[0]), float(view(table.volume_memory)[0])
     mean = np.zeros((p.n, 6))
     mean[:, :3] = p.memory[:, :3].mean(axis=1)[:, None]

@@ -38,14 +38,14 @@ class BodyArrays:
     free_angular_velocity: Double3s  # ω*, rad/s
     impulse: Double3s  # N s: what fluid gave to a slot that is not moved by it
     twist: Double3s  # N m s: its moment about the centre
-    load: Double3s  # the impulse that a direction of conjugate gradients takes from contacts
-    load_twist: Double3s
+    contact_impulse: Double3s  # what contacts give to the body, in the unit of what they noted
+    contact_twist: Double3s  # its moment about the centre
     response: Double3s  # the change of V by that, with all the fluid that sticks to the body
     response_twist: Double3s  # the change of ω
     joint_inverse: Double3x3s  # (M + A)⁻¹ of the body with what it holds: see `respond_body`
     joint_cross: Double3x3s  # B
     joint_inertia_inverse: Double3x3s  # (I + C − Bᵀ (M + A)⁻¹ B)⁻¹
-    push_share: Floats  # of a push-out that particles take at once: see `coupling.share_pushes`
+    push_share: Floats  # of a push-out that particles take at once: see `body_positions`
     pressure_response: Floats  # κ, m⁻¹ kg⁻¹: what a body adds to the stiffness of pressures
 
 
@@ -94,11 +94,14 @@ def body_velocity(bodies: BodyArrays, b: qd.i32, x: vec3):
 
 @qd.func
 def respond_body(bodies: BodyArrays, b: qd.i32):
-    """response ← (M6 + Σ m Bᵀ P B)⁻¹ load by elimination; M6 + Σ = [[M + A, B], [Bᵀ, I + C]]."""
-    f = bodies.load[b]
+    """response ← (M6 + Σ m Bᵀ P B)⁻¹ (contact impulse, contact twist), by elimination.
+
+    M6 + Σ = [[M + A, B], [Bᵀ, I + C]].
+    """
+    f = bodies.contact_impulse[b]
     cross = bodies.joint_cross[b]
     inverse = bodies.joint_inverse[b]
-    turn = bodies.load_twist[b] - cross.transpose() @ (inverse @ f)
+    turn = bodies.contact_twist[b] - cross.transpose() @ (inverse @ f)
     turn = bodies.joint_inertia_inverse[b] @ turn
     bodies.response_twist[b] = turn
     bodies.response[b] = inverse @ (f - cross @ turn)

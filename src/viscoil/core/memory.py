@@ -5,9 +5,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-SHARE_OF_MEMORY = (
-    0.9  # of what is free, that work may take; the rest is for what estimates leave out
-)
+# Of the memory that is free, what work may take; the rest is for what estimates leave out.
+SHARE_OF_MEMORY = 0.9
 
 
 def available() -> int:

@@ -107,7 +107,7 @@ def principled(look: Look, size: float) -> dict[str, Any]:
         "ior": look.index,
         "roughness": look.roughness,
         "depth": round((look.depth or 0.0) * size, 6),
-        "softness": look.softness,
+        "flatness": look.flatness,
         "coat": look.coat,
         "glow": GLOW * glow,
         "glow_color": tuple(c / glow for c in look.glow) if look.glow else look.color,

@@ -1,8 +1,8 @@
 """What a force sees of a step, and when it acts.
 
 A force is a class that derives from `Force` and has a line in `forces/registry.py`. It knows no solver:
-it sees where particles are, how fast and heavy they are, what they are made of, who is near whom, and
-which walls they meet.
+it sees where particles are, how fast and heavy they are, what they are made of, which their neighbours
+are, and which walls they meet.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class Force:
     """Something that acts on velocities; a subclass overrides the moments at which it does."""
 
     name: ClassVar[str] = "force"
-    """By which the time that it takes, and how long it lets steps be, is told."""
+    """Under which its time, and how long it lets steps be, is reported."""
 
     def begin(self, step: StepView) -> None:
         """Before the solver prepares its constraints: what changes materials."""

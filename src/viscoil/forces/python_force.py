@@ -90,7 +90,7 @@ class PythonForce(Force):
         write(velocity, view(velocity, step.n) + change)
 
     def drive(self, time: float, longest: float) -> Drive:
-        """As its maker said."""
+        """By the `max_acceleration` that it was made with."""
         return self._drive
 
     def _checked(self, given: Any, seen: ForceInput) -> Array:

@@ -29,7 +29,7 @@ LARGEST_SHARE = 0.5  # of c in one pass
 
 
 def passes(c: float) -> int:
-    """N."""
+    """N of the largest c: how many passes it is spread over."""
     return math.ceil(c / LARGEST_SHARE)
 
 

@@ -1,1 +1,1 @@
-"""Material laws, and the table of them that kernels read."""
+"""Material laws, and a table of what forces, walls and solvers alike read of materials."""

@@ -1,11 +1,13 @@
 """A material given as in Barreiro 2017, by τ and the compliance α of particles of unit mass.
 
-One α stands for all six components: a = α/(2ρ) for normal and α/ρ for shear components. That is not
-isotropic (the six-vector counts each off-diagonal once); it is kept for replication. Its volume is
-that of any other material.
+One α stands for all six components: α/(2ρ) for normal and α/ρ for shear components. That is not
+isotropic (the six-vector counts each off-diagonal once); it is kept for replication. The paper has no
+dashpot in series, though Q forgets, and no solvent: one that is given beside α does nothing.
 """
 
-from viscoil.materials.coefficients import VOLUME_STIFFNESS, Coefficients, relaxation
+from math import inf
+
+from viscoil.materials.element import Element
 from viscoil.scene import Material
 
 
@@ -14,17 +16,14 @@ def applies(material: Material) -> bool:
     return material.compliance is not None
 
 
-def coefficients(material: Material, dt: float) -> Coefficients:
-    """Of a step of `dt` (s)."""
+def element(material: Material) -> Element:
+    """With α/ρ for the spring."""
     assert material.compliance is not None, "it would not apply"
-    a = material.compliance / material.density
-    soft, share = 0.5 * a, 1.0 / VOLUME_STIFFNESS
-    return Coefficients(
-        normal_compliance=soft,
-        shear_compliance=a,
-        volume_compliance=share * soft,
-        memory=1.0,
-        volume_memory=share,
-        relaxation=relaxation(material.relaxation_time, dt),
-        active=True,
+    spring = material.compliance / material.density
+    return Element(
+        normal_compliance=0.5 * spring,
+        shear_compliance=spring,
+        viscosity=inf,
+        solvent_viscosity=0.0,
+        relaxation_time=material.relaxation_time,
     )

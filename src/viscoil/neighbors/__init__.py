@@ -1,1 +1,1 @@
-"""Who is near whom: Z-order, cells, pair lists, sizes, smoothing functions."""
+"""Neighbours of particles: Z-order, cells, pair lists, sizes, smoothing functions."""

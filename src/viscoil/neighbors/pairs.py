@@ -1,5 +1,5 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""Who is near whom: Z-sorted particles, sparse cells, and one list of pairs (DYVERSO, section 5).
+"""Neighbours of particles: Z-sorted particles, sparse cells, and one list of pairs (DYVERSO, section 5).
 
 The domain is unbounded; only occupied cells exist. `Neighbors.update` sorts the particles in memory
 along the Z-curve and lists, for each particle i, all j ≠ i closer than `radius`. The one way to walk

@@ -224,9 +224,9 @@ class ZSort:
         dead = int(self._dead[0])
         if int(self._descents[0]) == 0:
             return n - dead, dead > 0
-        telling = self._telling_bits(dead > 0)
-        for shift in range(0, telling.bit_length(), 8):
-            if not telling >> shift & (DIGITS - 1):
+        bits = self._bits_to_sort_by(dead > 0)
+        for shift in range(0, bits.bit_length(), 8):
+            if not bits >> shift & (DIGITS - 1):
                 continue  # nothing to tell apart by this digit
             _count_digits(n, shift, self.keys, self._histogram)
             _scan_histogram(DIGITS * block_count(n), self._histogram)
@@ -238,7 +238,7 @@ class ZSort:
             self.order, self._other_order = self._other_order, self.order
         return n - dead, True
 
-    def _telling_bits(self, any_dead: bool) -> int:
+    def _bits_to_sort_by(self, any_dead: bool) -> int:
         """The bits in which living keys differ and, if any are dead, one more that tells them apart.
 
         Above those in which they differ all living keys agree; the dead have a 1 at every place, so

@@ -111,7 +111,7 @@ class Connections:
     ) -> int:
         """Connects the particles at these places to those with these ids; how many found no room.
 
-        One way: whoever wants both ways adds both. Where the others lie is known after the next
+        One way only: for both ways, add both. Where the others lie is known after the next
         `update`. `values` are (n, width) or one for all.
         """
         rows = np.asarray(places, np.int64)

@@ -23,7 +23,9 @@ from viscoil.core.errors import ViscoilError
 from viscoil.particles.connections import Connections
 from viscoil.particles.views import ChannelView, Lease
 
-GROWTH = 1.25  # the arrays of a step go with the channels, so that room to spare is dear
+# By how much arrays grow when they are full. Not by more, because the solver's arrays have the same
+# length: spare room costs several hundred bytes a particle.
+GROWTH = 1.25
 SMALLEST_CAPACITY = 1024
 PATIENCE = 32  # sorts for which less than half must have been in use before the arrays shrink
 MOST_IDS = 2**31  # that 32 bits can tell apart

@@ -61,7 +61,7 @@ def _opaque(look: Look) -> Words:
         "base_color": rgb(look.color),
         "roughness": max(look.roughness, 0.05),
         "specular": 0.5,
-        "flatness": look.softness,
+        "flatness": look.flatness,
         "clearcoat": look.coat,
         "clearcoat_gloss": 0.9,
     }

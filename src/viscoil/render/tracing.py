@@ -15,9 +15,8 @@ from viscoil.render.solids import Rod
 from viscoil.render.studio import BACKDROP, backdrop, light_words, sensor_words
 from viscoil.snapshots.snapshot import Array
 
-BRIGHTEST = (
-    30.0  # radiance at which single samples (caustics found by chance) are clipped; white is 1
-)
+# Radiance at which single samples (caustics found by chance) are clipped; white is 1.
+BRIGHTEST = 30.0
 ROD_RADIUS = 0.004  # scene radii
 LONGEST_PATH = 24  # bounces of a light path, so that light gets out of scattering fluids in glass
 ROULETTE = 5  # bounces after which paths end at random, in proportion to the light they carry

@@ -211,7 +211,7 @@ def _make_simulation(
     from viscoil.running.compiling import team
     from viscoil.simulation import memory_need
 
-    memory_need.check(scene)  # before anybody waits for kernels
+    memory_need.check(scene)  # before kernels are compiled
     team.prepare(scene, arch, threads, partial(progress.compiling, quiet=quiet))
     from viscoil.simulation.simulation import Simulation as RealSimulation
 

@@ -10,7 +10,7 @@ from viscoil.scene import Scene
 from viscoil.solvers.registry import find_solver
 
 ROOM_TO_GROW = 1.25  # how many times what is in use arrays may hold that had to grow
-MOST_PARTICLES = 1e15  # beyond it a count of bytes says nothing to anybody
+MOST_PARTICLES = 1e15  # beyond it the sentence names the count and no bytes
 
 
 def solver_channels(scene: Scene) -> Mapping[str, ChannelKind]:

@@ -52,8 +52,8 @@ def adaptive_step(
     reach = settings.cfl * (spacing or settings.spacing)
     g = math.hypot(*settings.gravity) + drive.acceleration
     pushed = _step_over(reach, max_speed, g + drive.drag)
-    carried = _step_over(reach, max(max_speed, drive.wind), g)
-    return min(max(pushed, carried, settings.min_time_step), settings.max_time_step)
+    drifting = _step_over(reach, max(max_speed, drive.wind), g)
+    return min(max(pushed, drifting, settings.min_time_step), settings.max_time_step)
 
 
 def speed_limit(settings: SimulationSettings, spacing: float, dt: float) -> float:

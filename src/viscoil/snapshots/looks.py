@@ -32,7 +32,7 @@ class Look:
     """Index of refraction."""
     roughness: float = 0.0
     """Of the surface, 0..1."""
-    softness: float = 0.0
+    flatness: float = 0.0
     """How much an opaque material's shadows are lightened, as if light came through it, 0..1."""
     coat: float = 0.0
     """A wet film on an opaque material, 0..1."""
@@ -47,12 +47,12 @@ LOOKS: Mapping[str, Look] = {
     "olive-oil": Look((0.62, 0.58, 0.06), depth=1.2, tint=0.1, index=1.47),
     "honey": Look((0.95, 0.53, 0.04), depth=0.8, milk=0.5, tint=0.3, index=1.49),
     "syrup": Look((0.72, 0.27, 0.04), depth=0.8, milk=0.1, tint=0.25, index=1.48),
-    "ketchup": Look((0.42, 0.016, 0.008), roughness=0.32, softness=0.2, coat=0.4),
-    "toothpaste": Look((0.5, 0.78, 0.76), roughness=0.25, softness=0.3, coat=0.4),
-    "thick-cream": Look((0.8, 0.73, 0.6), roughness=0.45, softness=0.5),
-    "runny-cream": Look((0.78, 0.69, 0.53), roughness=0.3, softness=0.5, coat=0.3),
+    "ketchup": Look((0.42, 0.016, 0.008), roughness=0.32, flatness=0.2, coat=0.4),
+    "toothpaste": Look((0.5, 0.78, 0.76), roughness=0.25, flatness=0.3, coat=0.4),
+    "thick-cream": Look((0.8, 0.73, 0.6), roughness=0.45, flatness=0.5),
+    "runny-cream": Look((0.78, 0.69, 0.53), roughness=0.3, flatness=0.5, coat=0.3),
     "melted-chocolate": Look((0.05, 0.016, 0.007), roughness=0.25, coat=0.5),
-    "dough": Look((0.68, 0.46, 0.22), roughness=0.6, softness=0.4),
+    "dough": Look((0.68, 0.46, 0.22), roughness=0.6, flatness=0.4),
     "gel": Look((0.82, 0.04, 0.09), depth=0.8, milk=0.1, tint=0.1, index=1.36),
     "egg-white": Look((0.93, 0.9, 0.55), depth=2.0, milk=0.3, index=1.36),
     "lava": Look((0.45, 0.11, 0.02), roughness=0.5, glow=(0.75, 0.06, 0.004)),
@@ -60,7 +60,7 @@ LOOKS: Mapping[str, Look] = {
     "glass": Look((0.93, 0.97, 0.95), depth=1.0, index=1.5),
     "clay": Look((0.55, 0.54, 0.52), roughness=0.5),
     "china": Look((0.8, 0.8, 0.79), roughness=0.15, coat=0.3),
-    "waffle": Look((0.6, 0.29, 0.07), roughness=0.55, softness=0.5),
+    "waffle": Look((0.6, 0.29, 0.07), roughness=0.55, flatness=0.5),
     "wood": Look((0.36, 0.2, 0.1), roughness=0.4),
     "pane": Look((0.97, 0.99, 0.98), depth=1.0, index=1.5, thin=True),
 }
@@ -96,7 +96,7 @@ def material_look(material: MaterialLook) -> Look:
 def custom_look(color: Color, transmission: float) -> Look:
     """A look from colour and transmission: opaque, cloudy, or clear like coloured water."""
     if transmission < 0.05:
-        return Look(color, roughness=0.3, softness=0.5, coat=0.3)
+        return Look(color, roughness=0.3, flatness=0.5, coat=0.3)
     return Look(
         _clamped(color),
         depth=0.4 + 2.4 * transmission**2,

@@ -8,7 +8,8 @@ body would pile several layers of particles onto a wall in one step.
 In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
 where it sticks, the normal one where it slides. A wall never pulls.
 
-Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, which move
-dynamic bodies in return (`coupling`). Pushes then point along the normal at the start of the step: with
-arms of that time too they keep the angular momentum, and put no torque on a smooth ball (as in SHAKE).
+Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, and dynamic
+bodies get the opposite ones (`body_velocities`, `body_positions`). Pushes then point along the normal at
+the start of the step: with arms of that time too they keep the angular momentum, and put no torque on a
+smooth ball (as in SHAKE).
 """

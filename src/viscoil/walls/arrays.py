@@ -64,7 +64,9 @@ class Contacts:
     spacing: Floats  # d of the particle, m
     holder: Ints  # slot of the body that takes away its freedom; -1: none that is tracked
     start: Vec4s  # (slots) normal and distance (m) of the body, both at the start of the step
-    impulse: Vec3s  # (slots) what the body gave to the particle since bodies last moved, see users
+    impulse: (
+        Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
+    )
     friction: Floats  # factor of its material on the walls' friction
 
 
@@ -80,7 +82,7 @@ class WallArrays:
     body_count: qd.i32
     contacts: Contacts
     density: Floats  # γ over the distance from 0 to h (`constraints.density.wall_table`)
-    # Whether any collider is told, or moved by, what it does to particles.
+    # Whether any collider reports, or is moved by, what it does to particles.
     coupled: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 
@@ -134,6 +136,16 @@ def is_known(at: vec4):
 
 
 @qd.func
+def least_outside() -> qd.f32:
+    """The least share of the smoothing function that a wall leaves outside, so that 1/share is finite.
+
+    A wall leaves 0.85 of a particle that rests on it and 0.6 of one in its surface; 0.05 is what it would
+    leave a spacing behind that, where no particle should be.
+    """
+    return 0.05
+
+
+@qd.func
 def wall_density(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
     """(∇γ, γ) at y: the share of the smoothing function behind the walls, and its gradient."""
     outside = 1.0
@@ -142,7 +154,7 @@ def wall_density(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
         at = distance_and_normal(walls.colliders, k, y)
         share = wall_share(at[3], support, walls.density)
         if share[0] > 0.0 and is_known(at):
-            left = qd.max(1.0 - share[0], 0.05)
+            left = qd.max(1.0 - share[0], least_outside())
             outside *= left
             gradient += share[1] / left * vec3(at[0], at[1], at[2])
     gradient *= outside

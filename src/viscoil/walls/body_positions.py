@@ -17,8 +17,9 @@ from viscoil.core.compute import Vec3s, on_cpu, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import WallArrays, is_known, note_impulse, wall_density
+from viscoil.walls.arrays import WallArrays, is_known, least_outside, note_impulse, wall_density
 from viscoil.walls.body_velocities import outer, take_impulses
+from viscoil.walls.paths import same_side
 from viscoil.walls.response import push_out
 
 
@@ -42,8 +43,8 @@ def move_bodies(scale: Scale, near: ParticleArrays, walls: WallArrays):
         qd.loop_config(serialize=qd.static(on_cpu()))
         for b in range(walls.body_count):
             take_impulses(b, near, walls)
-            impulse = walls.bodies.load[b] / qd.cast(scale.dt, qd.f64)
-            twist = walls.bodies.load_twist[b] / qd.cast(scale.dt, qd.f64)
+            impulse = walls.bodies.contact_impulse[b] / qd.cast(scale.dt, qd.f64)
+            twist = walls.bodies.contact_twist[b] / qd.cast(scale.dt, qd.f64)
             if walls.bodies.primitive[b] >= 0:
                 walls.bodies.velocity[b] = (
                     walls.bodies.velocity[b] + walls.bodies.inverse_mass[b] * impulse
@@ -182,7 +183,8 @@ def _press(
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
         if is_known(at):
-            outside *= qd.max(1.0 - wall_share(at[3], support, walls.density)[0], 0.05)
+            hidden = wall_share(at[3], support, walls.density)[0]
+            outside *= qd.max(1.0 - hidden, least_outside())
     total = vec3(0.0)
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
@@ -193,9 +195,9 @@ def _press(
             if is_dynamic(walls.bodies, slot):
                 start = walls.contacts.start[c * walls.body_count + slot]
                 steady = vec3(start[0], start[1], start[2])
-                if steady.dot(n) > 0.8:
+                if steady.dot(n) > same_side():
                     n = steady
-            left = qd.max(1.0 - share[0], 0.05)
+            left = qd.max(1.0 - share[0], least_outside())
             step = pressure * outside * share[1] / left * n
             total += step
             unit = scale.dt * scale.dt * volume_of(scale, near, i)

@@ -23,8 +23,8 @@ from viscoil.walls.arrays import WallArrays, free_part
 
 @qd.func
 def take_impulses(b: qd.i32, near: ParticleArrays, walls: WallArrays):
-    """load ← the opposite of what slot b gave to particles since it was last asked."""
-    load = double3(0.0)
+    """contact_impulse ← the opposite of what slot b gave to particles since it was last asked."""
+    impulse = double3(0.0)
     twist = double3(0.0)
     for c in range(walls.contacts.count):
         entry = c * walls.body_count + b
@@ -32,10 +32,10 @@ def take_impulses(b: qd.i32, near: ParticleArrays, walls: WallArrays):
         if given.dot(given) > 0.0:
             walls.contacts.impulse[entry] = vec3(0.0)
             back = -qd.cast(given, qd.f64)
-            load += back
+            impulse += back
             twist += arm(walls.bodies, b, near.position[walls.contacts.particle[c]]).cross(back)
-    walls.bodies.load[b] = load
-    walls.bodies.load_twist[b] = twist
+    walls.bodies.contact_impulse[b] = impulse
+    walls.bodies.contact_twist[b] = twist
 
 
 @qd.func
@@ -88,15 +88,17 @@ def move_together(
             if anew == 1:
                 walls.bodies.impulse[b] = double3(0.0)
                 walls.bodies.twist[b] = double3(0.0)
-            walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.load[b]
-            walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.load_twist[b]
+            walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.contact_impulse[b]
+            walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.contact_twist[b]
         else:
             if anew == 1:
                 change = walls.bodies.velocity[b] - walls.bodies.free_velocity[b]
-                walls.bodies.load[b] = walls.bodies.load[b] - change / walls.bodies.inverse_mass[b]
+                walls.bodies.contact_impulse[b] = (
+                    walls.bodies.contact_impulse[b] - change / walls.bodies.inverse_mass[b]
+                )
                 turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
-                walls.bodies.load_twist[b] = (
-                    walls.bodies.load_twist[b] - walls.bodies.inertia[b] @ turn
+                walls.bodies.contact_twist[b] = (
+                    walls.bodies.contact_twist[b] - walls.bodies.inertia[b] @ turn
                 )
             _join(b, near, walls)
             respond_body(walls.bodies, b)
@@ -157,17 +159,17 @@ def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: V
     if qd.static(walls.coupled):
         qd.loop_config(serialize=qd.static(on_cpu()))
         for b in range(walls.body_count):
-            load = double3(0.0)
+            impulse = double3(0.0)
             twist = double3(0.0)
             for c in range(walls.contacts.count):
                 if walls.contacts.holder[c] == b:
                     i = walls.contacts.particle[c]
                     w = change[i]
                     taken = qd.cast((w - free_part(c, walls, w)) / near.inverse_mass[i], qd.f64)
-                    load += taken
+                    impulse += taken
                     twist += arm(walls.bodies, b, near.position[i]).cross(taken)
-            walls.bodies.load[b] = load
-            walls.bodies.load_twist[b] = twist
+            walls.bodies.contact_impulse[b] = impulse
+            walls.bodies.contact_twist[b] = twist
             if walls.bodies.primitive[b] >= 0:
                 respond_body(walls.bodies, b)
         for c in range(walls.contacts.count):
@@ -207,5 +209,9 @@ def advance_bodies(dt: qd.f32, walls: WallArrays, sums: Doubles):
                 walls.bodies.angular_velocity[b] = turned
                 place(walls.bodies, b, dt, walls.colliders)
             else:
-                walls.bodies.impulse[b] = walls.bodies.impulse[b] + length * walls.bodies.load[b]
-                walls.bodies.twist[b] = walls.bodies.twist[b] + length * walls.bodies.load_twist[b]
+                walls.bodies.impulse[b] = (
+                    walls.bodies.impulse[b] + length * walls.bodies.contact_impulse[b]
+                )
+                walls.bodies.twist[b] = (
+                    walls.bodies.twist[b] + length * walls.bodies.contact_twist[b]
+                )

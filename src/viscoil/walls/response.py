@@ -122,7 +122,7 @@ def push_out(
 
     `offset` is the part of y that is no motion. A nozzle says where its particles go. Pushing a
     particle out of one wall may push it through another, or through another part of the same one: a
-    second round has the last word, so that nothing leaks.
+    second round stops it where its way meets the first of them, so that nothing leaks.
     """
     x = near.position[walls.contacts.particle[c]]
     out = y
@@ -199,7 +199,8 @@ def _pushed_from(
 def touching_gap(kind: qd.i32, spacing: qd.f32) -> qd.f32:
     """The gap below which a particle is pushed or held, m.
 
-    A layer that sticks stays so while rounding and density corrections move it.
+    A layer that sticks stays so while rounding and density corrections move it: by a fiftieth of a
+    spacing, which was tried and is not derived.
     """
     gap = 0.0
     if kind == Contact.STICKY:

@@ -39,16 +39,18 @@ def bound_others(n: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArray
 
     `mark` went by the velocities at the start of the step, and found these a support away from the
     walls. Forces and stresses came later, and nothing else would stop a particle that they throw.
-    Positions may still move by a spacing in a projection, and half of one is where particles rest.
+    Positions may still move by a spacing in a projection, and half of one is where particles rest:
+    that much room is kept.
     """
     for i in range(n):
         if near.contact[i] < 0:
             x = near.position[i]
+            kept = 1.5 * spacing_of(scale, near, i)
             for k in range(walls.count):
                 begin = carried(walls.colliders, k, scale.dt, x)
                 way = x + scale.dt * velocity[i] - begin
                 room = distance_and_normal(walls.colliders, k, begin)[3]
-                room = qd.max(room - 1.5 * spacing_of(scale, near, i), 0.0)
+                room = qd.max(room - kept, 0.0)
                 if way.norm() > room:
                     velocity[i] = (begin + room / way.norm() * way - x) / scale.dt
 
@@ -90,7 +92,11 @@ def collect(
 
 @qd.kernel(fastcache=True)
 def find_shields(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
-    """A particle is shielded if it does not touch the wall and another is between them."""
+    """A particle is shielded if it does not touch the wall and another is between them.
+
+    That one lies within 45 degrees (cosine 0.7) of the way to the wall and nearer than 1.5 spacings, as
+    nearest neighbours on a lattice and those across a face do; those across a cube (1.7) do not.
+    """
     for c in range(count):
         i = walls.contacts.particle[c]
         nearest = vec4(0.0, 0.0, 0.0, 1e30)
@@ -100,12 +106,13 @@ def find_shields(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallA
                 nearest = at
         n = vec3(nearest[0], nearest[1], nearest[2])
         shielded = 0
+        towards, layer = 0.7, 1.5
         if nearest[3] > walls.contacts.spacing[c]:
             for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
                 j = near.pairs.neighbor[k]
                 x = separation(near.period, near.position[i], near.position[j])
-                reach = 1.5 * pair_size(scale, near, i, j) * scale.spacing
-                if x.dot(n) > 0.7 * x.norm() and x.norm() < reach:
+                reach = layer * pair_size(scale, near, i, j) * scale.spacing
+                if x.dot(n) > towards * x.norm() and x.norm() < reach:
                     shielded = 1
         walls.contacts.shielded[c] = shielded
         walls.contacts.height[c] = nearest[3]

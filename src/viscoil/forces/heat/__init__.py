@@ -1,1 +1,1 @@
-"""Temperature: conduction between particles, exchange with air and walls, and what it softens."""
+"""Temperature: conduction between particles, transfer to air and walls, and what it softens."""

@@ -27,9 +27,8 @@ from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Collider, Material, Scene
 
-HEAT_TRANSFER = (
-    500.0  # W/(m² K): between a solid and fluid that sticks to it, unless the scene says
-)
+# W/(m² K): between a solid and fluid that sticks to it, unless the scene gives it.
+HEAT_TRANSFER = 500.0
 
 
 class Heat(Force):
@@ -75,7 +74,7 @@ class Heat(Force):
         if self._around.cooling > 0.0 or self._walls_matter:
             exposed = self._around.cooling > 0.0
             exposure = self._exposure(step) if exposed else self._scratch[0]
-            kernels.exchange_with_surroundings(
+            kernels.transfer_to_surroundings(
                 step.n, step.scale, self._table, self._around, step.near, step.walls.arrays,
                 exposure, temperature,
             )  # fmt: skip

@@ -9,7 +9,7 @@ from viscoil.colliders.arrays import distance_and_normal
 from viscoil.constraints.density import wall_share
 from viscoil.core.compute import Doubles, Floats, Ints
 from viscoil.core.reductions import block_begin, block_end, blocks
-from viscoil.forces.heat.laws import exchanged, pair_conductivity, softness
+from viscoil.forces.heat.laws import pair_conductivity, softness, transferred
 from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
@@ -31,7 +31,7 @@ class HeatTable:
 
 @dataclasses.dataclass
 class Surroundings:
-    """What a particle exchanges heat with, besides others."""
+    """What heat flows to and from, besides other particles."""
 
     air: qd.f32  # K
     cooling: qd.f32  # W/(m² K)
@@ -120,7 +120,7 @@ def add_changes(n: qd.i32, change: Floats, temperature: Floats):
 
 
 @qd.kernel(fastcache=True)
-def exchange_with_surroundings(
+def transfer_to_surroundings(
     n: qd.i32,
     scale: Scale,
     table: HeatTable,
@@ -130,7 +130,7 @@ def exchange_with_surroundings(
     exposure: Floats,
     temperature: Floats,
 ):
-    """With the air by the exposed area, and with walls by what they hide of the particle."""
+    """Heat to and from the air by the exposed area, and walls by what they hide of the particle."""
     for i in range(n):
         unit = scale.dt * around.area / table.capacity[near.material[i]]
         damping = 0.0
@@ -147,14 +147,14 @@ def exchange_with_surroundings(
                         hidden = wall_share(at[3], scale.support, walls.density)[0] / around.flat
                     damping += unit * around.wall_transfer[k] * hidden
                     target += unit * around.wall_transfer[k] * hidden * around.wall_temperature[k]
-        temperature[i] = temperature[i] + exchanged(temperature[i], damping, target)
+        temperature[i] = temperature[i] + transferred(temperature[i], damping, target)
 
 
 @qd.kernel(fastcache=True)
 def soften(
     n: qd.i32, table: HeatTable, materials: MaterialTable, temperature: Floats, near: ParticleArrays
 ):
-    """Of materials that carry stress at all."""
+    """softness ← what the temperature makes of the compliance; 1 where a material carries no stress."""
     for i in range(n):
         m = near.material[i]
         factor = 1.0

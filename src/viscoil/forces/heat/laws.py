@@ -15,8 +15,8 @@ def pair_conductivity(a: qd.f32, b: qd.f32) -> qd.f32:
 
 
 @qd.func
-def exchanged(temperature: qd.f32, damping: qd.f32, target: qd.f32) -> qd.f32:
-    """Implicit change by heat exchange: damping = Δt Σ rate, target = Δt Σ rate T around."""
+def transferred(temperature: qd.f32, damping: qd.f32, target: qd.f32) -> qd.f32:
+    """Implicit change by heat transfer, K: damping = Δt Σ rate, target = Δt Σ rate T around."""
     return (target - damping * temperature) / (1.0 + damping)
 
 

@@ -60,7 +60,7 @@ def with_vertex_values(
         as_array((field.origin - middle).astype(np.float32)), weights,
     )  # fmt: skip
     shares = view(weights, count)
-    carried = np.einsum("kc,kc...->k...", shares, values[faces[np.maximum(nearest, 0)]])
+    interpolated = np.einsum("kc,kc...->k...", shares, values[faces[np.maximum(nearest, 0)]])
     shape = (len(field.places), CORNERS, *values.shape[1:])
-    found: Float32 = carried.astype(np.float32).reshape(shape)
+    found: Float32 = interpolated.astype(np.float32).reshape(shape)
     return dataclasses.replace(field, secondary={**field.secondary, name: found})

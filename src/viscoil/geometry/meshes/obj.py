@@ -31,17 +31,17 @@ _JOINT = b"\x0b"  # a blank that stands where two lines were joined, so that lin
 def read_obj(data: bytes) -> TriangleMesh:
     """Vertices may have colours behind their coordinates; corners may be counted backwards."""
     reader = _ObjReader()
-    carried = b""
+    unfinished = b""
     for block, first in text_blocks(data):
-        line = first - carried.count(_JOINT)
-        text = carried + _joined(block)
+        line = first - unfinished.count(_JOINT)
+        text = unfinished + _joined(block)
         end = text.rfind(b"\n") + 1
         reader.read(text[:end], line)
-        carried = text[end:]
-        if len(carried) > MAX_LINE_BYTES:
+        unfinished = text[end:]
+        if len(unfinished) > MAX_LINE_BYTES:
             raise long_line(line)
-    if carried:
-        reader.read(carried + b"\n", line)
+    if unfinished:
+        reader.read(unfinished + b"\n", line)
     return reader.mesh()
 
 

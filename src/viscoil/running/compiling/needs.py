@@ -14,7 +14,7 @@ PICTURE = (
 )  # fmt: skip
 BODIES = ("impulses.resolve", "body_velocities.move_together", "body_velocities.place_bodies")
 HEAT = (
-    "exposure._expose", "kernels.exchange_with_surroundings", "kernels.rates", "kernels.stage",
+    "exposure._expose", "kernels.transfer_to_surroundings", "kernels.rates", "kernels.stage",
     "kernels.soften", "kernels.add_changes",
 )  # fmt: skip
 SHORT = (

@@ -47,15 +47,19 @@ class Memory:
 
 @dataclasses.dataclass
 class Unknowns:
-    """What the iterations change."""
+    """What the iterations change; some of it lies in common memory (`SHARED`)."""
 
-    velocity: Vec3s  # u, m/s
-    trial: Vec3s  # u* (m/s) in the velocity projection, y (m) in the position projection
-    change: Vec3s  # correction of one iteration, of u (m/s) or y (m)
+    velocity: Vec3s  # u, m/s: u⁰, then u*, then u**, and at the end u¹
+    free_velocity: Vec3s  # u*, m/s: kept while the velocity projection changes u
+    velocity_change: Vec3s  # w, m/s: what p of the conjugate gradients does to u
+    place: Vec3s  # y, m: from x** to x¹ in the position projection
+    place_change: Vec3s  # m: what one iteration of the pressures does to y
+    displacement: Vec3s  # y − x⁰ without shifts, m
     shift: Vec3s  # the part of y that only rearranges particles and is no motion of the fluid, m
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
-    direction: Vec6s  # p of the conjugate gradients; Δσ in Jacobi iterations
+    direction: Vec6s  # p of the conjugate gradients, Pa
+    added_stress: Vec6s  # Pa: all Δσ of Jacobi iterations since the position projection began
     bend: Vec3s  # μ, Pa: the multiplier of what the gradient does not see
     bend_residual: Vec3s  # r of the bends
     bend_direction: Vec3s  # p of the bends
@@ -73,11 +77,20 @@ class Unknowns:
 # Arrays that are borrowed from the particles, which need them to be sorted.
 BORROWED = {
     "residual": ChannelKind("f32", 6),
-    "trial": ChannelKind("f32", 3),
+    "free_velocity": ChannelKind("f32", 3),
     "compression": ChannelKind("f32", 1),
 }
-# Arrays that serve the position projection alone, in the place of one of the velocity projection.
-SHARED = {"shift": "bend_direction", "tally": "bend_residual"}
+# Arrays that serve from the prediction of positions on, in the memory of those of the velocity
+# projection, which nothing needs any more. Quadrants takes arrays of two names for two arrays: a loop
+# that uses two of one memory must not read one name after it has written the other.
+SHARED = {
+    "place": "free_velocity",
+    "place_change": "velocity_change",
+    "displacement": "velocity_change",
+    "added_stress": "direction",
+    "shift": "bend_direction",
+    "tally": "bend_residual",
+}
 # Arrays that no kernel touches while no material carries stress: one element has to be there.
 IDLE_WITHOUT_STRESS = {
     *STRESS,

@@ -7,26 +7,44 @@ from viscoil.constraints.conformation import convect, implicit_euler
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.constraints.symmetric import congruence
 from viscoil.core.compute import vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import leak
 from viscoil.solvers.dcpbd.operators import gradient
 from viscoil.solvers.dcpbd.positions import displacement
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
-def squeezed(stress: vec6, materials: MaterialTable, near: ParticleArrays, i: qd.i32) -> qd.f32:
+def kept_pressure() -> qd.f32:
+    """The share of its pressure that a fluid without elastic memory remembers from step to step.
+
+    Below 1, so that what is wrong fades; found by trying on syrup in a cup, which with 0.98 still stirs
+    itself at 4 mm/s.
+    """
+    return 0.998
+
+
+@qd.func
+def least_growth() -> qd.f32:
+    """The volume below which a step is not taken to squeeze a neighbourhood, of what it was.
+
+    A guard and no measure: gradients of neighbourhoods that are turned inside out have no logarithm.
+    """
+    return 0.1
+
+
+@qd.func
+def squeezed(stress: vec6, materials: StressTable, near: ParticleArrays, i: qd.i32) -> qd.f32:
     """θ of a fluid without elastic memory: what its pressure stands for, and nothing under tension.
 
     Without it pressure would cost a flow: syrup at rest would sink into itself, at the rate at which
     its stiffness against changes of volume gives way, and shifts would bring it back up elsewhere.
-    Taken from the stress, it does not add up what iterations leave undone. A share of 0.998 is kept:
-    with 0.98 syrup in a cup still stirs itself at 4 mm/s.
+    Taken from the stress, it does not add up what iterations leave undone.
     """
     mean = (stress[0] + stress[1] + stress[2]) / 3.0
-    strain = 0.998 * compliance(materials, near.material[i], near.softness[i])[2]
+    strain = kept_pressure() * compliance(materials, near.material[i], near.softness[i])[2]
     strain *= qd.min(mean, 0.0)
     return strain / materials.pressure_memory[near.material[i]]
 
@@ -36,7 +54,7 @@ def update_conformation(
     n: qd.i32,
     implicit: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
@@ -44,11 +62,11 @@ def update_conformation(
 ):
     """Q by eq. 6 with the deformation that the step ended with; the stress turns with the fluid."""
     for i in range(n):
-        unknowns.change[i] = displacement(near, unknowns, i)
+        unknowns.displacement[i] = displacement(near, unknowns, i)
     for i in range(n):
         m = near.material[i]
         relaxation = materials.relaxation[m] * (1.0 - leak(materials, near, stencil, i))
-        deformation = gradient(scale, near, stencil, unknowns.change, i)
+        deformation = gradient(scale, near, stencil, unknowns.displacement, i)
         deformation += qd.Matrix.identity(qd.f32, 3)
         q = memory.conformation[i]
         if qd.static(implicit):
@@ -56,11 +74,11 @@ def update_conformation(
         else:
             q = convect(q, deformation, relaxation)
         memory.conformation[i] = q
-        growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), 0.1))
+        growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), least_growth()))
         memory.dilation[i] = relaxation * (memory.dilation[i] + growth)
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
-        kept = unknowns.stress[i] - unknowns.direction[i]
+        kept = unknowns.stress[i] - unknowns.added_stress[i]
         if relaxation == 0.0:
             memory.dilation[i] = squeezed(kept, materials, near, i)
         turn = nearest_rotation(deformation)

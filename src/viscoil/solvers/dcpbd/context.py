@@ -5,6 +5,7 @@ from typing import Any
 
 from viscoil.forces.protocol import StepView
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns, Workspace
+from viscoil.solvers.dcpbd.stress_table import StressTable, StressTables
 from viscoil.solvers.dcpbd.velocity_system import System
 
 
@@ -13,21 +14,19 @@ class StepContext:
     """A step of DC-PBD: what forces see of it, and the arrays of the solver."""
 
     view: StepView
+    materials: StressTable
     stencil: Stencil
     memory: Memory
     unknowns: Unknowns
     system: System
     """All of it as the kernels of the velocity projection take it."""
+    carries_stress: bool
+    """Whether any material does."""
 
     @property
     def n(self) -> int:
         """Of particles."""
         return self.view.n
-
-    @property
-    def carries_stress(self) -> bool:
-        """Whether any material does."""
-        return self.view.materials.any_active
 
 
 class ContextMaker:
@@ -38,17 +37,20 @@ class ContextMaker:
 
     def __init__(self, corotated: bool) -> None:
         self.workspace = Workspace()
+        self._materials = StressTables()
         self._corotated = corotated
         self._system: System | None = None
 
     def __call__(self, view: StepView) -> StepContext:
         """Of a step whose pairs are known."""
+        self._materials.update(view.materials.materials, view.scale.dt)
+        materials = self._materials.table
         stencil = self.workspace.stencil(view.particles, view.near.pairs)
         memory = self.workspace.memory(view.particles)
         unknowns = self.workspace.unknowns(view.particles)
         parts: dict[str, Any] = {
             "scale": view.scale,
-            "materials": view.materials.table,
+            "materials": materials,
             "near": view.near,
             "walls": view.walls.arrays,
             "stencil": stencil,
@@ -59,4 +61,6 @@ class ContextMaker:
             self._system = System(**parts, corotated=self._corotated)
         for name, part in parts.items():
             setattr(self._system, name, part)
-        return StepContext(view, stencil, memory, unknowns, self._system)
+        return StepContext(
+            view, materials, stencil, memory, unknowns, self._system, self._materials.any_active
+        )

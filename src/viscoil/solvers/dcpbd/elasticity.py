@@ -9,11 +9,9 @@ import quadrants as qd
 
 from viscoil.constraints.symmetric import double_dot, identity
 from viscoil.core.compute import vec3, vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
-from viscoil.neighbors.resolution import volume_of
-from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
@@ -23,14 +21,21 @@ def has_gradient(stencil: Stencil, i: qd.i32):
 
 
 @qd.func
-def comply(
-    stress: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
-) -> vec6:
-    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own.
+def least_compliance(diagonal: qd.f32) -> qd.f32:
+    """What is added to every compliance, 1/Pa, so that the system stays definite without any.
 
-    A floor keeps the system definite when a material has no compliance.
+    1e-5 of the diagonal: some ten times the rounding of a sum of thirty products in single precision,
+    and a hundredth of the usual tolerance.
     """
-    floor = 1e-5 * stencil.diagonal[i]
+    return 1e-5 * diagonal
+
+
+@qd.func
+def comply(
+    stress: vec6, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> vec6:
+    """a σ: the strain that a stress costs, its mean and its deviator with compliances of their own."""
+    floor = least_compliance(stencil.diagonal[i])
     a = compliance(materials, near.material[i], near.softness[i])
     normal = a[0] + floor
     shear = a[1] + floor
@@ -40,30 +45,35 @@ def comply(
 
 
 @qd.func
-def recovery(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+def recovery(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """The share of a remembered strain that a step may undo: 1, but 1/5 without compliance.
 
     A material so stiff that it springs back within a step turns every error of Q into a velocity;
-    undoing a part of it at a time keeps it stable (Baumgarte). At a = D it costs 0.8 % of the modulus.
+    undoing a part of it at a time keeps it stable (Baumgarte). The fifth was tried and is not derived.
+    The share is half way to it at a = D/100, so that real moduli keep theirs: at a = D it costs 0.8 %.
     """
+    rigid = 0.2
     slack = 100.0 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
-    return (slack + 0.2 * stencil.diagonal[i]) / (slack + stencil.diagonal[i])
+    return (slack + rigid * stencil.diagonal[i]) / (slack + stencil.diagonal[i])
 
 
 @qd.func
-def leak(materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+def leak(materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """The share of Q − I that a step forgets besides relaxation: 0, but 1/10 without compliance.
 
-    Without compliance Q − I is nothing but what iterations left undone, and must not pile up.
+    Without compliance Q − I is nothing but what iterations left undone, and must not pile up. The tenth
+    was tried and is not derived. It is meant for no compliance at all: a quarter of it is left at
+    a = D/10⁴, and 1e-9 of Q − I a step at a = D.
     """
+    rigid = 0.1
     slack = 1e4 * compliance(materials, near.material[i], near.softness[i])[0] + 1e-30
     share = stencil.diagonal[i] / (slack + stencil.diagonal[i])
-    return 0.1 * share * share
+    return rigid * share * share
 
 
 @qd.func
 def remembered(
-    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, memory: Memory, i: qd.i32
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, memory: Memory, i: qd.i32
 ) -> vec6:
     """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
 
@@ -84,7 +94,7 @@ def remembered(
 def constraint(
     strain: vec6,
     stress: vec6,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
@@ -103,7 +113,7 @@ def constraint(
 
 @qd.func
 def precondition(
-    r: vec6, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    r: vec6, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec6:
     """z = r/(D + a); the least value only guards particles without neighbours, where r is 0."""
     d = stencil.diagonal[i] + 1e-30
@@ -117,11 +127,10 @@ def precondition(
 
 @qd.func
 def bend_compliance(
-    materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
-    return (
-        compliance(materials, near.material[i], near.softness[i])[1]
-        + 1e-5 * stencil.bend_diagonal[i]
+    return compliance(materials, near.material[i], near.softness[i])[1] + least_compliance(
+        stencil.bend_diagonal[i]
     )
 
 
@@ -129,7 +138,7 @@ def bend_compliance(
 def bend_constraint(
     bend_strain: vec3,
     bend: vec3,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
@@ -145,22 +154,6 @@ def bend_constraint(
 
 @qd.func
 def bend_precondition(
-    r: vec3, materials: MaterialTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    r: vec3, materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> vec3:
     return r / (stencil.bend_diagonal[i] + bend_compliance(materials, near, stencil, i) + 1e-30)
-
-
-@qd.func
-def residual_term(
-    r: vec6,
-    e: vec3,
-    scale: Scale,
-    materials: MaterialTable,
-    near: ParticleArrays,
-    stencil: Stencil,
-    i: qd.i32,
-) -> qd.f32:
-    """What a particle adds to r·z."""
-    strains = double_dot(r, precondition(r, materials, near, stencil, i))
-    bends = e.dot(bend_precondition(e, materials, near, stencil, i))
-    return volume_of(scale, near, i) * (strains + bends)

@@ -29,13 +29,13 @@ from viscoil.constraints.symmetric import (
     to_matrix,
 )
 from viscoil.core.compute import mat3, vec3, vec6
-from viscoil.materials.table import MaterialTable, compliance
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, volume_of, weight_share
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
 @qd.func
@@ -46,16 +46,18 @@ def bend_length(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
 
 @qd.func
 def invert_moment(moment: vec6, corrected: qd.template()) -> vec6:
-    """K from the moment matrix, whose trace is 3 in the bulk.
+    """K from the moment matrix, whose trace is 3 in the bulk and whose determinant is 1/27 of trace³.
 
     0 (no gradient, no stress) where neighbours are few or lie in a plane or line: drops of a few
-    particles fly freely.
+    particles fly freely. The bars were tried and are not derived: a fifth of the bulk's trace, and a
+    ninth of its determinant, which keeps the condition of K below 36.
     """
     k = identity()
     if qd.static(corrected):
         trace = moment[0] + moment[1] + moment[2]
         k = vec6(0.0)
-        if trace > 0.6 and determinant(moment) > 4e-3 * trace * trace * trace:
+        least_trace, least_determinant = 0.6, 4e-3
+        if trace > least_trace and determinant(moment) > least_determinant * trace * trace * trace:
             k = inverse(moment)
     return k
 
@@ -66,13 +68,13 @@ def prepare_stencil(
     active: qd.template(),
     corrected: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
 ):
     """Pair weights, gradient corrections and diagonals: all that is constant over the iterations.
 
-    Where no material is active, nobody keeps its volume by stress, and that is all.
+    Where no material is active, no particle is firm, and nothing else is needed.
     """
     for i in range(n):
         stencil.firmness[i] = 0.0
@@ -85,7 +87,7 @@ def _prepare_gradients(
     n: qd.i32,
     corrected: qd.template(),
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
 ):
@@ -99,23 +101,44 @@ def _prepare_gradients(
             correction = vec6(0.0)
         stencil.correction[i] = correction
         if double_dot(correction, correction) > 0.0:
-            slack = 0.1 * compliance(materials, near.material[i], near.softness[i])[0]
-            stencil.firmness[i] = stencil.diagonal[i] / (stencil.diagonal[i] + slack)
+            a = compliance(materials, near.material[i], near.softness[i])[0]
+            stencil.firmness[i] = firmness_of(stencil.diagonal[i], a)
         stencil.asymmetry[i] = times_vector(correction, total) / volume
+
+
+@qd.func
+def firmness_of(diagonal: qd.f32, a: qd.f32) -> qd.f32:
+    """D/(D + a/10): how much of a change of volume stress undoes within a step, from 0 to 1.
+
+    The tenth was tried and is not derived: a material counts as firm up to ten times the compliance at
+    which stress undoes half of a strain.
+    """
+    slack = 0.1 * a
+    return diagonal / (diagonal + slack)
+
+
+@qd.func
+def least_weight() -> qd.f32:
+    """The weight, of that at q = 1/2, below which a pair is left out.
+
+    Such pairs lie beyond 0.95 h, a seventh of those that are listed of a fluid, and have under half a
+    percent of the influence of near ones: iterations visit a seventh less.
+    """
+    return 0.005
 
 
 @qd.func
 def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32):
     """Weights of the pairs of particle i; (Σ_j g_ij x_ij ⊗ x_ij, Σ_j g_ij x_ij).
 
-    Pairs with less than half a percent of the weight at q = 1/2 have none, and are put last in their
-    row, out of the iterations' way: every seventh listed pair of a fluid, beyond 0.95 h.
+    Pairs with less than the least weight have none, and are put last in their row, out of the
+    iterations' way.
     """
     xi = near.position[i]
     moment = vec6(0.0)
     total = vec3(0.0)
     unit = scale.volume * scale.volume * scale.gradient_scale
-    least = 0.005 * slope_over_q(scale.kind, 0.5)
+    least = least_weight() * slope_over_q(scale.kind, 0.5)
     end = near.pairs.start[i]
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]

@@ -9,7 +9,6 @@ from viscoil.constraints.conformation import strain_of_deformation, strain_step
 from viscoil.constraints.rotation import nearest_rotation
 from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
 from viscoil.core.reductions import total_blocks
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
@@ -25,6 +24,7 @@ from viscoil.solvers.dcpbd.density import (
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
+from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
@@ -49,8 +49,30 @@ class Options:
     shifting: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 
+@qd.func
+def predict_places(
+    n: qd.i32,
+    options: Options,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """y ← x** = x⁰ + Δt u**, outside the walls; p ← a first guess; no shift and no Δσ so far."""
+    share_pushes(scale, near, walls)
+    for i in range(n):
+        if qd.static(options.conforming):
+            unknowns.added_stress[i] = vec6(0.0)
+        unknowns.shift[i] = vec3(0.0)
+        recall_pressure(near, walls, stencil, unknowns, i)
+        y = near.position[i] + scale.dt * unknowns.velocity[i]
+        settle(y, scale, near, walls, unknowns, i)
+    move_bodies(scale, near, walls)
+
+
 @qd.kernel(fastcache=True)
-def begin(
+def predict(
     n: qd.i32,
     options: Options,
     scale: Scale,
@@ -60,16 +82,11 @@ def begin(
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """y ← x⁰ + Δt u, outside the walls; what is constant over the iterations; the first Δp."""
-    share_pushes(scale, near, walls)
-    for i in range(n):
-        if qd.static(options.conforming):
-            unknowns.direction[i] = vec6(0.0)
-        unknowns.shift[i] = vec3(0.0)
-        recall_pressure(near, walls, stencil, unknowns, i)
-        y = near.position[i] + scale.dt * unknowns.velocity[i]
-        settle(y, scale, near, walls, unknowns, i)
-    move_bodies(scale, near, walls)
+    """y ← x**, then moved by the guessed pressures; S, constant over the iterations; the first Δp.
+
+    One kernel for all of it: a launch costs as much as an iteration of a few hundred particles.
+    """
+    predict_places(n, options, scale, near, walls, stencil, unknowns)
     if qd.static(options.prototype):
         prepare_prototype_stiffness(
             n, options.stiffness, options.margin, scale, near, walls, unknowns, loop
@@ -78,7 +95,7 @@ def begin(
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
     apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
     for i in range(n):
-        settle(unknowns.trial[i] + unknowns.change[i], scale, near, walls, unknowns, i)
+        settle(unknowns.place[i] + unknowns.place_change[i], scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
@@ -90,7 +107,7 @@ def iterate(
     n: qd.i32,
     options: Options,
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
@@ -102,8 +119,8 @@ def iterate(
     while qd.graph.do_while(go):
         apply_pressure_change(n, options.shifting, scale, near, walls, stencil, unknowns)
         for i in range(n):
-            settle(unknowns.trial[i] + unknowns.change[i], scale, near, walls, unknowns, i)
-            unknowns.change[i] = displacement(near, unknowns, i)
+            settle(unknowns.place[i] + unknowns.place_change[i], scale, near, walls, unknowns, i)
+            unknowns.displacement[i] = displacement(near, unknowns, i)
         move_bodies(scale, near, walls)
         if qd.static(options.conforming):
             jacobi_from_positions(
@@ -111,7 +128,7 @@ def iterate(
             )
             for i in range(n):
                 force = stress_force(near, stencil, unknowns, i)
-                y = unknowns.trial[i] + scale.dt * scale.dt * near.inverse_mass[i] * force
+                y = unknowns.place[i] + scale.dt * scale.dt * near.inverse_mass[i] * force
                 settle(y, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
@@ -134,20 +151,20 @@ def settle(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Moves particle i to y, or as far towards it as makes sense, and out of the walls."""
+    """Moves particle i to y, or as far towards it as it is trusted, and out of the walls."""
     to = trusted(y, scale, near, unknowns, i)
     take_back(to - y, scale, near, walls, i)
     if near.contact[i] >= 0:
         out, shift = push_out(near.contact[i], to, unknowns.shift[i], scale, near, walls)
         to = out
         unknowns.shift[i] = shift
-    unknowns.trial[i] = to
+    unknowns.place[i] = to
 
 
 @qd.func
 def displacement(near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
     """y − x⁰ without shifts."""
-    return unknowns.trial[i] - unknowns.shift[i] - near.position[i]
+    return unknowns.place[i] - unknowns.shift[i] - near.position[i]
 
 
 @qd.func
@@ -155,16 +172,16 @@ def jacobi_from_positions(
     n: qd.i32,
     options: Options,
     scale: Scale,
-    materials: MaterialTable,
+    materials: StressTable,
     near: ParticleArrays,
     stencil: Stencil,
     memory: Memory,
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """Eq. 17: Δσ, which acts, from the constraint at the displacements in `change`; per block: r·z."""
+    """Eq. 17: Δσ, which acts, from the constraint at `displacement`; per block: r·z."""
     for i in range(n):
-        moved = gradient(scale, near, stencil, unknowns.change, i)
+        moved = gradient(scale, near, stencil, unknowns.displacement, i)
         strain = strain_step(moved, 1.0)
         if qd.static(options.corotated):
             deformation = moved + qd.Matrix.identity(qd.f32, 3)
@@ -175,7 +192,7 @@ def jacobi_from_positions(
 
 @qd.kernel(fastcache=True)
 def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns):
-    """u ← (x − x⁰)/Δt without shifts, x⁰ ← x."""
+    """u¹ ← (x¹ − x⁰)/Δt without shifts, x⁰ ← x¹ = y."""
     for i in range(n):
         unknowns.velocity[i] = displacement(near, unknowns, i) / scale.dt
-        near.position[i] = unknowns.trial[i]
+        near.position[i] = unknowns.place[i]

@@ -42,7 +42,7 @@ def prepare_prototype_stiffness(
         size = size_of(scale, near, i)
         step = scale.dt * scale.dt * volume_of(scale, near, i)
         stiffness = step * full / (size * size) * near.inverse_mass[i] / jacobi_length()
-        more = body_stiffness(unknowns.trial[i], scale, near, walls, i)
+        more = body_stiffness(unknowns.place[i], scale, near, walls, i)
         unknowns.stiffness[i] = stiffness + more
         begin = near.pairs.start[i]
         count = near.pairs.start[i + 1] - begin
@@ -51,7 +51,7 @@ def prepare_prototype_stiffness(
             for s in qd.static(range(4)):
                 j = near.pairs.neighbor[begin + s * count // 4]
                 before = separation(near.period, near.position[i], near.position[j])
-                x = separation(near.period, unknowns.trial[i], unknowns.trial[j])
+                x = separation(near.period, unknowns.place[i], unknowns.place[j])
                 approach = qd.max(approach, before.norm() - x.norm())
         unknowns.term[i] = qd.cast(approach > margin * size * scale.support, qd.f32)
     sum_terms(n, unknowns.term, loop.sums)

@@ -1,26 +1,42 @@
-# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Doubly constrained position-based dynamics (Barreiro et al. 2017, Algorithm 2).
 
-Where it deviates from the paper, and why:
-- Gradients carry a first-order correction, so that rotation survives the velocity projection too.
-- The velocity projection is solved by preconditioned conjugate gradients (Jacobi is an option).
+Where it deviates from the paper, and why. In the velocity projection:
+- Gradients carry a first-order correction, so that rotation survives it too. Where neighbours are few or
+  lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
+  percent of a near one's weight are left out (`operators.least_weight`).
+- It is solved by preconditioned conjugate gradients (Jacobi is an option).
 - Contacts take part in it: they are chosen under the stresses of the last step, and again when most
   iterations are done (`velocity_projection`).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
+- Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
+  may throw them farther than the search for contacts looked.
+
+In the position projection:
+- It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
+  Its corrections have no torque about x⁰, which is what keeps angular momentum when velocities are
+  taken as (x − x⁰)/Δt (as in SHAKE).
+- Between particles of materials that keep their volume by stress, density corrections are shifts:
+  they move particles and not the fluid (`density.apply_pressure_change`).
+- Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
+  pressures (`density.recalled_share`).
+- No particle is moved farther than a spacing from x** (`density.trusted`): beyond that its neighbours at
+  x⁰ are not those that it meets.
+- Stress that it adds is not kept for the next step (`conformation_update`): where density and
+  conformation ask for what cannot be had together, it would pile up.
+
+In materials, multipliers and memory:
+- Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
+  compliant material does not answer twice, and from step to step as a warm start.
+- β/n of Jacobi iterations stands on multipliers, which keeps momentum, with n at least 25
+  (`jacobi.relaxation_factor`).
+- Every compliance has a floor of 1e-5 of the system's diagonal (`elasticity.least_compliance`), so that
+  the system is definite.
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
-  are pulled thin instead of tearing (`materials.coefficients`).
+  are pulled thin instead of tearing (`coefficients`).
 - A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
   rest does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
   and forgets a tenth of it (`elasticity.leak`): it would be nothing but errors of iterations.
-- Between particles of materials that keep their volume by stress, density corrections are shifts:
-  they move particles and not the fluid (`density.apply_pressure_change`).
-- Density iterations have Nesterov's momentum, and start from half of the last step's pressures.
-- Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
-  compliant material does not answer twice, and from step to step as a warm start.
-- The position projection keeps gradients and directions of the start of the step and measures strain
-  in the rotated frame. Its corrections have no torque about x⁰, which is what keeps angular momentum
-  when velocities are taken as (x − x⁰)/Δt (as in SHAKE).
 - Q is updated at the end of the step, with the deformation that it really ended with, and convected
   (`constraints.conformation.convect`; eq. 6 as printed is an option).
 """
@@ -28,41 +44,34 @@ Where it deviates from the paper, and why:
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-import quadrants as qd
-
 from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import ChannelKind
 from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
 from viscoil.solvers.dcpbd import conformation_update, operators, positions
-from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS, Unknowns
+from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, PositionProjection
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
 
-# At the peak of a step, per particle: `make bench` measured 682, and 333 for water.
+# At the peak of a step, per particle: `make bench` measured 682, and 333 for water. The rest is room for
+# six to nine more pairs a particle (8 bytes each, 4 for water) than the 31 of the blocks that were
+# measured, or for contacts with walls.
 BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
-    "positions.iterate", "positions.begin", "operators.prepare_stencil", "positions.finish",
-    "solver._keep_free_velocities",
+    "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
     "velocity_system.right_side", "velocity_system.conjugate_gradients",
     "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
     "velocity_system.velocities_under_stress", "velocity_system.let_direction_act",
-    "velocity_system.scale_stress", "velocity_system.free_velocities", "reductions.sum_doubles",
+    "velocity_system.scale_stress", "velocity_system.free_velocities",
+    "velocity_system.keep_free_velocities", "reductions.sum_doubles",
 )  # fmt: skip
-
-
-@qd.kernel(fastcache=True)
-def _keep_free_velocities(n: qd.i32, unknowns: Unknowns):
-    """trial ← u*."""
-    for i in range(n):
-        unknowns.trial[i] = unknowns.velocity[i]
 
 
 class DCPBD(Solver):
@@ -125,49 +134,66 @@ class DCPBD(Solver):
         return (*POSITION_KERNELS, *(STRESS_KERNELS if stress else ())), values
 
     def step(self, state: State, dt: float) -> Mapping[str, float]:
-        """Algorithm 2, with Q¹ last."""
-        state.materials.update(dt)
-        state.particles.require({**PRESSURE, **(STRESS if state.materials.any_active else {})})
+        """Algorithm 2 of the paper in its order, then Q; x¹ and u¹ are what it calls x and u."""
+        c = self._begin(state, dt)
+        if c is None:
+            return _report(Convergence(), Convergence(), DensityError())
+        with self.clock("prepare"):
+            # J at x⁰ (eq. 13), and the particles that walls may touch
+            self._prepare(c)
+        # u* = u⁰ + Δt M⁻¹ f(x⁰)
+        state.forces.act(c.view, c.unknowns.velocity)
+        with self.clock("velocity projection"):
+            # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
+            velocity = self._project_velocities(c)
+            # u** of particles that no wall expects: not as far as a wall
+            self._bound_velocities(c)
+        with self.clock("position projection"):
+            # x** = x* + Δt (u** − u*) = x⁰ + Δt u**, and a first guess of the pressures
+            self._project_positions.predict(c)
+            # x¹ = x** projected to C(x¹) ≤ 0 and C̃(x¹) = a σ (eqs. 14 to 18)
+            position, error = self._project_positions(c)
+        with self.clock("conformation"):
+            # Q¹ from Q⁰ and ∇(x¹ − x⁰) (eq. 6)
+            self._update_conformation(c)
+            # u¹ = (x¹ − x⁰)/Δt
+            self._finish(c)
+        state.forces.finish(c.view, c.unknowns.velocity)
+        return _report(velocity, position, error)
+
+    def _begin(self, state: State, dt: float) -> StepContext | None:
+        """Materials, channels and neighbours of the step; None if no particle is left."""
+        state.materials.update()
+        state.particles.require(self.channels(state.materials.materials))
         self.find_neighbors(state, MARGIN)
         if state.particles.count == 0:  # all of them were dead, or none were born
             self._context.workspace.follow(state.particles)
-            return _report(Convergence(), Convergence(), DensityError())
+            return None
         c = self._context(self.view(state, dt))
         state.forces.begin(c.view)
-        with self.clock("prepare"):
-            self._prepare(c)  # J at x⁰, and who may touch a wall
-        state.forces.act(c.view, c.unknowns.velocity)  # u* = u⁰ + Δt M⁻¹ f
-        with self.clock("velocity projection"):
-            _keep_free_velocities(c.n, c.unknowns)
-            velocity = self._project_velocities(
-                c
-            )  # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 9-13)
-            c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
-        with self.clock("position projection"):
-            position, error = self._project_positions(
-                c
-            )  # x* = x⁰ + Δt u**, projected to x** (14-18)
-        with self.clock("conformation"):
-            self._update_conformation(c)  # Q¹ from Q⁰ and ∇(x** − x⁰) (eq. 6)
-            positions.finish(c.n, c.view.scale, c.view.near, c.unknowns)  # u¹ = (x** − x⁰)/Δt
-        state.forces.finish(c.view, c.unknowns.velocity)
-        return _report(velocity, position, error)
+        return c
 
     def _prepare(self, c: StepContext) -> None:
         view = c.view
         operators.prepare_stencil(
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
-            view.materials.table, view.near, c.stencil,
+            c.materials, view.near, c.stencil,
         )  # fmt: skip
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
+
+    def _bound_velocities(self, c: StepContext) -> None:
+        c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
 
     def _update_conformation(self, c: StepContext) -> None:
         if c.carries_stress:
             conformation_update.update_conformation(
                 c.n, self.settings.conformation_update == "implicit", c.view.scale,
-                c.view.materials.table, c.view.near, c.stencil, c.memory, c.unknowns,
+                c.materials, c.view.near, c.stencil, c.memory, c.unknowns,
             )  # fmt: skip
+
+    def _finish(self, c: StepContext) -> None:
+        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns)
 
 
 def _report(velocity: Convergence, position: Convergence, error: DensityError) -> dict[str, float]:

@@ -11,9 +11,8 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot
-from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
+from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec9
 from viscoil.core.reductions import block_begin, block_end, blocks
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import volume_of
 from viscoil.neighbors.scale import Scale
@@ -26,10 +25,10 @@ from viscoil.solvers.dcpbd.elasticity import (
     constraint,
     has_gradient,
     precondition,
-    residual_term,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import differences, gradient, set_traction, stress_force
+from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, free_part
@@ -47,7 +46,7 @@ class System:
     """All that the velocity projection works on."""
 
     scale: Scale
-    materials: MaterialTable
+    materials: StressTable
     near: ParticleArrays
     walls: WallArrays
     stencil: Stencil
@@ -55,6 +54,13 @@ class System:
     unknowns: Unknowns
     # Whether strain counts what rotation adds to it within a step (eqs. 14 to 16).
     corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
+
+
+@qd.kernel(fastcache=True)
+def keep_free_velocities(n: qd.i32, unknowns: Unknowns):
+    """free_velocity ← u*, before u becomes anything else."""
+    for i in range(n):
+        unknowns.free_velocity[i] = unknowns.velocity[i]
 
 
 @qd.kernel(fastcache=True)
@@ -87,7 +93,7 @@ def velocities_under_stress(
     """u ← u* + Δt f/m, as if no wall were there."""
     for i in range(n):
         force = stress_force(near, stencil, unknowns, i)
-        unknowns.velocity[i] = unknowns.trial[i] + scale.dt * near.inverse_mass[i] * force
+        unknowns.velocity[i] = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
 
 
 @qd.kernel(fastcache=True)
@@ -95,7 +101,7 @@ def free_velocities(n: qd.i32, near: ParticleArrays, walls: WallArrays, unknowns
     """u ← u* as far as contacts leave it free; what they hold keeps the velocity that they give."""
     for i in range(n):
         held = unknowns.velocity[i]
-        free = free_part(near.contact[i], walls, unknowns.trial[i] - held)
+        free = free_part(near.contact[i], walls, unknowns.free_velocity[i] - held)
         unknowns.velocity[i] = held + free
 
 
@@ -108,7 +114,7 @@ def strain_under(s: System, i: qd.i32):
     rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
-        free = gradient(s.scale, s.near, s.stencil, s.unknowns.trial, i)
+        free = gradient(s.scale, s.near, s.stencil, s.unknowns.free_velocity, i)
         strain += rotation_strain(free, s.scale.dt)
     return strain, s.scale.dt * bend
 
@@ -153,6 +159,32 @@ def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
 
 
 @qd.func
+def preconditioned(s: System, i: qd.i32) -> vec9:
+    """z = r/(D + a) of the stress, six numbers, and of the bend, three."""
+    z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
+    y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
+    return vec9(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2])
+
+
+@qd.func
+def stress_part(z: vec9) -> vec6:
+    return vec6(z[0], z[1], z[2], z[3], z[4], z[5])
+
+
+@qd.func
+def bend_part(z: vec9) -> vec3:
+    return vec3(z[6], z[7], z[8])
+
+
+@qd.func
+def residual_product(s: System, z: vec9, i: qd.i32) -> qd.f32:
+    """What a particle adds to r·z."""
+    strains = double_dot(s.unknowns.residual[i], stress_part(z))
+    bends = s.unknowns.bend_residual[i].dot(bend_part(z))
+    return volume_of(s.scale, s.near, i) * (strains + bends)
+
+
+@qd.func
 def let_act(s: System, i: qd.i32):
     """p acts as stress and bend."""
     p, q = s.unknowns.direction[i], s.unknowns.bend_direction[i]
@@ -170,10 +202,11 @@ def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
         )
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
-        s.unknowns.direction[i] = precondition(r, s.materials, s.near, s.stencil, i)
-        s.unknowns.bend_direction[i] = bend_precondition(e, s.materials, s.near, s.stencil, i)
+        z = preconditioned(s, i)
+        s.unknowns.direction[i] = stress_part(z)
+        s.unknowns.bend_direction[i] = bend_part(z)
         let_act(s, i)
-        s.unknowns.term[i] = residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
+        s.unknowns.term[i] = residual_product(s, z, i)
     sum_terms(n, s.unknowns.term, loop.sums)
 
 
@@ -184,14 +217,14 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         force = stress_force(s.near, s.stencil, s.unknowns, i)
         w = s.scale.dt * s.near.inverse_mass[i] * force
         w = held_change(w, s.near, s.walls, i)
-        s.unknowns.change[i] = w
+        s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
         volume = volume_of(s.scale, s.near, i)
         s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
-    respond_bodies(n, s.near, s.walls, s.unknowns.change, s.unknowns.term)
+    respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
     add_body_terms(s.walls, loop.sums)
 
@@ -203,32 +236,29 @@ def advance_rest(s: System, loop: LoopArrays):
 
 
 @qd.func
-def advance(s: System, length: qd.f32, i: qd.i32) -> qd.f32:
-    """σ += length p; u += length w; r −= length A p; its part of r·z."""
+def advance(s: System, length: qd.f32, i: qd.i32):
+    """σ += length p; u += length w; r −= length A p."""
     p = s.unknowns.direction[i]
     q = s.unknowns.bend_direction[i]
-    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.change, i)
+    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
     strain = length * strain_step(rate, s.scale.dt)
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
-    s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.change[i]
-    r = s.unknowns.residual[i]
-    e = s.unknowns.bend_residual[i]
+    s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.velocity_change[i]
     if has_gradient(s.stencil, i):
+        r = s.unknowns.residual[i]
+        e = s.unknowns.bend_residual[i]
         r += strain - length * comply(p, s.materials, s.near, s.stencil, i)
         e += length * (bend * s.scale.dt - bend_compliance(s.materials, s.near, s.stencil, i) * q)
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
-    return residual_term(r, e, s.scale, s.materials, s.near, s.stencil, i)
 
 
 @qd.func
-def turn(s: System, keep: qd.f32, i: qd.i32):
+def turn(s: System, z: vec9, keep: qd.f32, i: qd.i32):
     """p ← z + keep p, which acts."""
-    z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
-    y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
-    s.unknowns.direction[i] = z + keep * s.unknowns.direction[i]
-    s.unknowns.bend_direction[i] = y + keep * s.unknowns.bend_direction[i]
+    s.unknowns.direction[i] = stress_part(z) + keep * s.unknowns.direction[i]
+    s.unknowns.bend_direction[i] = bend_part(z) + keep * s.unknowns.bend_direction[i]
     let_act(s, i)
 
 
@@ -248,8 +278,8 @@ def conjugate_gradients(
     """Iterates until r·z ≤ `enough` or `most` iterations are used; goes on from r·z in number 0."""
     while qd.graph.do_while(go):
         _step(
-            apply_operator, advance_rest, advance, turn, go, n, most, enough, s, s.unknowns.term,
-            loop,
+            apply_operator, advance_rest, advance, preconditioned, residual_product, turn,
+            go, n, most, enough, s, s.unknowns.term, loop,
         )  # fmt: skip
 
 

@@ -1,11 +1,13 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""Preconditioned conjugate gradients over particles, for any operator.
+"""Preconditioned conjugate gradients over particles, for any operator and any preconditioner.
 
-The operator, the update and the preconditioner are compile-time arguments: functions of a `system`,
-a dataclass of whatever arrays they need. They are inlined, so that the loop costs what it would cost
-written out for one system.
+    length ← r·z / p·A p;  x += length p;  r −= length A p;  z ← P⁻¹ r;  p ← z + (r·z)'/(r·z) p
 
-    length ← r·z / p·A p;  x += length p;  r −= length A p;  p ← z + (r·z)'/(r·z) p
+The operator A, the preconditioner P, the scalar product and the updates are compile-time arguments:
+functions of a `system`, a dataclass of whatever arrays they need. They are inlined, so that the loop
+costs what it would cost written out for one system. P must be local to an element, because z is not
+kept: it is taken anew where it is needed, which costs less than an array. How a solve starts (r, and
+p = z) is the caller's, as are preconditioners that are solves themselves.
 """
 
 from typing import Any
@@ -25,6 +27,8 @@ def conjugate_gradient_step(system_type: Any) -> Any:
         apply: qd.template(),
         advance_rest: qd.template(),
         advance: qd.template(),
+        precondition: qd.template(),
+        product: qd.template(),
         turn: qd.template(),
         go: Flag,
         n: qd.i32,
@@ -38,20 +42,23 @@ def conjugate_gradient_step(system_type: Any) -> Any:
 
         `apply(n, system, loop)` leaves A p, and in the sums the parts of p·A p.
         `advance_rest(system, loop)` moves unknowns that are no elements by 1/sums[1].
-        `advance(system, length, i)` moves x and r of element i, and returns its part of r·z.
-        `turn(system, keep, i)` gives element i its new direction z + keep p.
+        `advance(system, length, i)` moves x and r of element i.
+        `precondition(system, i)` is z of element i, a number or a vector.
+        `product(system, z, i)` is what element i adds to r·z.
+        `turn(system, z, keep, i)` gives element i its new direction z + keep p.
         """
         apply(n, system, loop)
         sum_blocks(n, loop.numbers, loop.sums)
         advance_rest(system, loop)
         for i in range(n):
             length = 1.0 / qd.cast(loop.sums[1], qd.f32)
-            term[i] = advance(system, length, i)
+            advance(system, length, i)
+            term[i] = product(system, precondition(system, i), i)
         sum_terms(n, term, loop.sums)
         sum_blocks(n, loop.numbers, loop.sums)
         for i in range(n):
             keep = qd.cast(loop.sums[1], qd.f32)
-            turn(system, keep, i)
+            turn(system, precondition(system, i), keep, i)
         qd.loop_config(serialize=True)
         for _ in range(1):
             loop.numbers[0] = loop.sums[0]

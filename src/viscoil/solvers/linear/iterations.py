@@ -1,5 +1,5 @@
 # mypy: disable-error-code="valid-type,misc"
-"""What a loop of iterations inside one kernel is told and tells: launching each costs more."""
+"""The state of a loop of iterations inside one kernel, which costs less than a launch for each."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import quadrants as qd
 from viscoil.core.compute import Doubles, Ints, scalars, view, write
 from viscoil.core.reductions import block_count, sum_doubles
 
-NUMBERS = 8  # that a loop may tell
+NUMBERS = 8  # that a loop may report
 
 
 @dataclasses.dataclass
@@ -50,7 +50,7 @@ class Loop:
         return int(view(self.arrays.used)[0])
 
     def number(self, k: int) -> float:
-        """What the loop tells at a place."""
+        """What the loop reports at a place."""
         return float(view(self.arrays.numbers)[k])
 
     def total(self, n: int) -> float:
