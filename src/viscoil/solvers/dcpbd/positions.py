@@ -130,8 +130,11 @@ def iterate(
             for i in range(n):
                 force = stress_force(near, stencil, unknowns, i)
                 change = scale.dt * near.inverse_mass[i] * force
-                unknowns.velocity[i] = unknowns.velocity[i] + change
-                settle(options.shifting, scale, near, walls, unknowns, i)
+                if qd.static(options.shifting):
+                    unknowns.velocity[i] = unknowns.velocity[i] + change
+                    settle(True, scale, near, walls, unknowns, i)
+                else:
+                    rearrange(scale.dt * change, False, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
         change_pressure(n, scale, near, walls, unknowns, loop.numbers)
