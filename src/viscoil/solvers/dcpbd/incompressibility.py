@@ -22,12 +22,21 @@ from viscoil.constraints.density import projected_pressure
 from viscoil.core.compute import Flag, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import size_of, volume_of
+from viscoil.neighbors.resolution import (
+    pair_size,
+    size_of,
+    support_of,
+    value_share,
+    volume_of,
+)
 from viscoil.neighbors.scale import Scale
+from viscoil.neighbors.smoothing import value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import Tally, compression_at, jacobi_length, sum_tallies
+from viscoil.solvers.dcpbd.operators import stress_force
+from viscoil.solvers.dcpbd.short_waves import damp_short_waves
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, is_driven
+from viscoil.walls.arrays import WallArrays, is_driven, wall_density
 from viscoil.walls.body_positions import body_stiffness, share_pushes
 from viscoil.walls.body_velocities import move_all_together
 from viscoil.walls.planes import hold_all
@@ -42,6 +51,7 @@ class PressureOptions:
     fewest: qd.i32  # iterations
     most: qd.i32
     tolerance: qd.f64  # 1/s: mean rate of compression at which they may stop
+    damping: qd.f32  # of short waves (`short_waves`), the share that a step takes
 
 
 @qd.func
@@ -93,28 +103,81 @@ def rate_of_compression(
     return total + (1.0 - stencil.firmness[i]) * wall_rate(ui, near, walls, i)
 
 
+@qd.func
+def compression_ahead(
+    scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
+) -> qd.f32:
+    """C_i at x⁰ + Δt u."""
+    yi = near.position[i] + scale.dt * unknowns.velocity[i]
+    total = value(scale.kind, 0.0)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        yj = near.position[j] + scale.dt * unknowns.velocity[j]
+        size = pair_size(scale, near, i, j)
+        w = value(scale.kind, separation(near.period, yi, yj).norm() / (size * scale.support))
+        total += value_share(scale, near, i, j) * w
+    compression = scale.volume * scale.value_scale * total - 1.0
+    if near.contact[i] >= 0:
+        compression += wall_density(yi, support_of(scale, near, i), walls)[3]
+    return compression
+
+
 @qd.kernel(fastcache=True)
-def begin_pressures(
+def look_ahead(
     n: qd.i32,
-    options: PressureOptions,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """The free velocities, C at x⁰, −dĊ/dp over the length of a Jacobi step, and the first guess of p."""
+    """bending ← what a step with the pressures so far compresses beyond Δt Ċ, at most a tenth.
+
+    Ċ is taken at x⁰, and particles that move against each other for a step come closer than that
+    says, by the square of the way. If shifts had to undo it, they would lift what then falls again:
+    fluid at rest would tremble for ever.
+    """
+    for i in range(n):
+        unknowns.pressure[i] = unknowns.projected_pressure[i]
+    let_pressure_act(n, scale, near, walls, stencil, unknowns)
+    for i in range(n):
+        linear = scale.dt * rate_of_compression(scale, near, walls, stencil, unknowns, i)
+        whole = compression_ahead(scale, near, walls, unknowns, i) - unknowns.compression[i]
+        share = 1.0 - stencil.firmness[i] * stencil.firmness[i]
+        unknowns.bending[i] = qd.max(qd.min(share * whole - linear, 0.1), 0.0)
+
+
+@qd.kernel(fastcache=True)
+def begin_pressures(
+    n: qd.i32,
+    options: PressureOptions,
+    stressed: qd.template(),
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """The free velocities, what stresses of the last step add to them (`let_stress_act`), C at x⁰, −dĊ/dp
+    over the length of a Jacobi step, and the first guess of p.
+    """
     share_pushes(scale, near, walls)
     find_slopes(scale, near, walls)
     for i in range(n):
-        unknowns.free_velocity[i] = unknowns.velocity[i]
+        unknowns.bending[i] = 0.0
         unknowns.compression[i] = compression_at(near.position, scale, near, walls, i)
+        unknowns.stiffness[i] = _stiffness(options, scale, near, walls, stencil, i)
         kept = qd.max(unknowns.pressure[i], 0.0)
         if is_driven(near.contact[i], walls):
             kept = 0.0
         unknowns.pressure[i] = kept
         unknowns.projected_pressure[i] = kept
-        unknowns.stiffness[i] = _stiffness(options, scale, near, walls, stencil, i)
+    damp_short_waves(n, options.damping, scale, near, stencil, unknowns)
+    for i in range(n):
+        unknowns.velocity_change[i] = vec3(0.0)
+        if qd.static(stressed):
+            force = stress_force(near, stencil, unknowns, i)
+            unknowns.velocity_change[i] = scale.dt * near.inverse_mass[i] * force
 
 
 @qd.func
@@ -153,10 +216,10 @@ def let_pressure_act(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """u ← Π(u* + Δt M⁻¹ f(p)), bodies with it."""
+    """u ← Π(u* + w + Δt M⁻¹ f(p)), bodies with it; w is what the stresses of the last step do."""
     for i in range(n):
         force = pressure_force(scale, near, walls, stencil, unknowns, i)
-        change = scale.dt * near.inverse_mass[i] * force
+        change = unknowns.velocity_change[i] + scale.dt * near.inverse_mass[i] * force
         unknowns.velocity[i] = unknowns.free_velocity[i] + change
     press_bodies(scale, near, walls, unknowns.pressure, stencil.firmness)
     hold_all(scale, near, walls, unknowns.velocity)
@@ -177,7 +240,7 @@ def change_pressures(
     for i in range(n):
         momentum = qd.cast(loop.numbers[Tally.MOMENTUM], qd.f32)
         rate = rate_of_compression(scale, near, walls, stencil, unknowns, i)
-        rate += qd.min(unknowns.compression[i], 0.0) / scale.dt
+        rate += (qd.min(unknowns.compression[i], 0.0) + unknowns.bending[i]) / scale.dt
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
         before = unknowns.projected_pressure[i]

@@ -130,6 +130,7 @@ class DCPBD(Solver):
         values = {
             "corrected": settings.gradients == "corrected",
             "active": stress,
+            "stressed": stress,
             "conforming": stress,
             "shifting": settings.projection == "doubly",
             "corotated": settings.corotation,
