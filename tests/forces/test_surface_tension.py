@@ -78,7 +78,7 @@ def test_a_slab_is_under_the_tension_that_its_edges_show() -> None:
     surface = s.surface(c.n)
     surface_tension.find_surface(
         c.n, c.view.scale, s.capillarity, c.view.materials.table, c.view.near,
-        c.view.walls.arrays, surface,
+        c.view.walls.arrays, c.unknowns.velocity, surface,
     )  # fmt: skip
     stress = numbers(surface.stress, c.n)
     start, neighbor = rig.neighbors.as_numpy(c.n)

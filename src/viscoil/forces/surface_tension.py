@@ -2,8 +2,7 @@
 """Forces of surface tension and adhesion on the velocities that a step starts with.
 
 They are explicit, so the step has to resolve capillary waves (`constraints.capillary.capillary_step`).
-Tension acts in opposite pairs and keeps momentum to round-off; it is taken at x⁰, as pressure is, so that
-a drop that turns keeps its spin. Materials that meet have no tension
+Tension acts in opposite pairs and keeps momentum to round-off. Materials that meet have no tension
 between them: a surface is where there is no fluid at all, and each particle brings its own κ to it.
 """
 
@@ -45,6 +44,16 @@ class Surface:
 
 
 @qd.func
+def ahead(scale: Scale, near: ParticleArrays, velocity: Vec3s, i: qd.i32) -> vec3:
+    """x⁰ + Δt u*, where the forces are taken, as pressure does.
+
+    Tension and the pressure that it causes then have opposite torques about x⁰. With tension taken
+    at x⁰, a drop that turns would turn faster and faster.
+    """
+    return near.position[i] + scale.dt * velocity[i]
+
+
+@qd.func
 def wetted(materials: MaterialTable, walls: WallArrays, m: qd.i32, k: qd.i32) -> qd.f32:
     """W/κ, at most 1: how much wall k is like fluid to a surface of material m."""
     work = materials.adhesion[m] * walls.colliders.adhesion[k]
@@ -59,17 +68,18 @@ def find_surface(
     materials: MaterialTable,
     near: ParticleArrays,
     walls: WallArrays,
+    velocity: Vec3s,
     surface: Surface,
 ):
     """weight ← κ w and stress ← κ w (I − β e e), N/m². A wall that is wetted counts as near."""
     for i in range(n):
-        xi = near.position[i]
+        xi = ahead(scale, near, velocity, i)
         m = near.material[i]
         inward = vec3(0.0)
         moment = vec6(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
-            x = separation(near.period, xi, near.position[j])
+            x = separation(near.period, xi, ahead(scale, near, velocity, j))
             pull = scale.volume * pull_over_r(capillarity, scale.support, x.norm())
             inward -= pull * x
             moment += pull * vec6(
@@ -107,7 +117,7 @@ def add_tension(
     Where a surface ends at a wall, the wall holds its end, but lets it slide along.
     """
     for i in range(n):
-        xi = near.position[i]
+        xi = ahead(scale, near, velocity, i)
         m = near.material[i]
         stress = surface.stress[i]
         kappa = materials.surface_tension[m]
@@ -115,7 +125,7 @@ def add_tension(
         push = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
-            x = separation(near.period, xi, near.position[j])
+            x = separation(near.period, xi, ahead(scale, near, velocity, j))
             r = x.norm()
             both_stresses = stress + surface.stress[j]
             pull = pull_over_r(capillarity, scale.support, r)
@@ -179,9 +189,11 @@ class SurfaceTension(Force):
         table, walls = step.materials.table, step.walls
         if step.materials.largest("surface_tension") > 0.0:
             surface = self.surface(step.capacity)
-            common = (step.n, step.scale, self.capillarity, table, step.near, walls.arrays)
-            find_surface(*common, surface)
-            add_tension(*common, velocity, surface)
+            for kernel in (find_surface, add_tension):
+                kernel(
+                    step.n, step.scale, self.capillarity, table, step.near, walls.arrays, velocity,
+                    surface,
+                )  # fmt: skip
         if walls.count and step.materials.largest("adhesion") > 0.0:
             add_adhesion(
                 walls.count, step.scale, self.capillarity, table, step.near, walls.arrays, velocity

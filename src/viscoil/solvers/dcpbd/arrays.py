@@ -72,7 +72,7 @@ class Unknowns:
     crowding: Floats  # Pa: the multiplier of the density constraint in the position projection
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
-    bending: Floats  # what a step compresses beyond Δt Ċ
+    filling: Floats  # Σ_j w_ij V W_ij at x⁰
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
     compression: Floats  # C_i, relative excess of density
     tally: Vec3s  # what a particle adds to the figures of an iteration of the pressures
@@ -88,8 +88,6 @@ BORROWED = {
 # projection, which nothing needs any more. Quadrants takes arrays of two names for two arrays: a loop
 # that uses two of one memory must not read one name after it has written the other.
 SHARED = {
-    "place": "free_velocity",
-    "pressure_change": "bending",
     "place_change": "velocity_change",
     "added_stress": "direction",
     "shift": "bend_direction",

@@ -19,24 +19,25 @@ import dataclasses
 import quadrants as qd
 
 from viscoil.constraints.density import projected_pressure
-from viscoil.core.compute import Flag, vec3
+from viscoil.core.compute import Flag, Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import (
     pair_size,
+    pressure_ratio,
     size_of,
-    support_of,
+    slope_share,
     value_share,
     volume_of,
 )
 from viscoil.neighbors.scale import Scale
-from viscoil.neighbors.smoothing import value
+from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import Tally, compression_at, jacobi_length, sum_tallies
 from viscoil.solvers.dcpbd.operators import stress_force
 from viscoil.solvers.dcpbd.short_waves import damp_short_waves
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.arrays import WallArrays, is_driven
 from viscoil.walls.body_positions import body_stiffness, share_pushes
 from viscoil.walls.body_velocities import move_all_together
 from viscoil.walls.planes import hold_all
@@ -55,6 +56,18 @@ class PressureOptions:
 
 
 @qd.func
+def owed_rate(compression: qd.f32, dt: qd.f32) -> qd.f32:
+    """C/Δt of a neighbourhood that is not full, which may close within a step, and 120 C of one too full.
+
+    What was too full before is undone at a rate, whatever the step: in 1/120 s. At usual
+    steps that is all of it, so that fluid at rest settles where pressure and compression balance, as
+    on stiff springs; a step that is much shorter takes little of it, and does not turn what longer ones
+    left behind into speed. A thousandth, the usual tolerance, makes 12 cm/s a metre.
+    """
+    return qd.min(compression, 0.0) / dt + qd.max(compression, 0.0) * qd.min(120.0, 1.0 / dt)
+
+
+@qd.func
 def share_of_pressure(stencil: Stencil, i: qd.i32, j: qd.i32) -> qd.f32:
     """w_ij."""
     return 1.0 - stencil.firmness[i] * stencil.firmness[j]
@@ -69,16 +82,36 @@ def pressure_force(
     unknowns: Unknowns,
     i: qd.i32,
 ) -> vec3:
-    """f_i, N."""
-    xi = near.position[i]
-    own = unknowns.pressure[i]
+    """f_i of the changes Δp of pressure at the places y, N."""
+    yi = unknowns.place[i]
+    own = unknowns.pressure_change[i]
     force = vec3(0.0)
-    for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
-        x = separation(near.period, xi, near.position[j])
-        weight = share_of_pressure(stencil, i, j) * stencil.weight[k]
-        force -= weight * (own + unknowns.pressure[j]) * x
+        x = separation(near.period, yi, unknowns.place[j])
+        size = pair_size(scale, near, i, j)
+        slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
+        slope *= share_of_pressure(stencil, i, j) * slope_share(scale, near, i, j)
+        other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
+        force -= (own + other) * slope * x
+    force *= scale.volume * scale.gradient_scale * volume_of(scale, near, i)
     return force + wall_force((1.0 - stencil.firmness[i]) * own, scale, near, walls, i)
+
+
+@qd.func
+def filling(
+    scale: Scale, near: ParticleArrays, stencil: Stencil, place: Vec3s, i: qd.i32
+) -> qd.f32:
+    """Σ_j w_ij V W_ij with particles at their `place`."""
+    yi = place[i]
+    total = 0.0
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        size = pair_size(scale, near, i, j)
+        r = separation(near.period, yi, place[j]).norm()
+        w = value(scale.kind, r / (size * scale.support)) * value_share(scale, near, i, j)
+        total += share_of_pressure(stencil, i, j) * w
+    return scale.volume * scale.value_scale * total
 
 
 @qd.func
@@ -90,61 +123,10 @@ def rate_of_compression(
     unknowns: Unknowns,
     i: qd.i32,
 ) -> qd.f32:
-    """Ċ_i, 1/s."""
-    xi = near.position[i]
-    ui = unknowns.velocity[i]
-    total = 0.0
-    for k in range(near.pairs.start[i], stencil.weighted_end[i]):
-        j = near.pairs.neighbor[k]
-        x = separation(near.period, xi, near.position[j])
-        weight = share_of_pressure(stencil, i, j) * stencil.weight[k]
-        total += weight * x.dot(ui - unknowns.velocity[j])
-    total /= volume_of(scale, near, i)
-    return total + (1.0 - stencil.firmness[i]) * wall_rate(ui, near, walls, i)
-
-
-@qd.func
-def compression_ahead(
-    scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
-) -> qd.f32:
-    """C_i at x⁰ + Δt u."""
-    yi = near.position[i] + scale.dt * unknowns.velocity[i]
-    total = value(scale.kind, 0.0)
-    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-        j = near.pairs.neighbor[k]
-        yj = near.position[j] + scale.dt * unknowns.velocity[j]
-        size = pair_size(scale, near, i, j)
-        w = value(scale.kind, separation(near.period, yi, yj).norm() / (size * scale.support))
-        total += value_share(scale, near, i, j) * w
-    compression = scale.volume * scale.value_scale * total - 1.0
-    if near.contact[i] >= 0:
-        compression += wall_density(yi, support_of(scale, near, i), walls)[3]
-    return compression
-
-
-@qd.kernel(fastcache=True)
-def look_ahead(
-    n: qd.i32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    stencil: Stencil,
-    unknowns: Unknowns,
-):
-    """bending ← what a step with the pressures so far compresses beyond Δt Ċ, at most a tenth.
-
-    Ċ is taken at x⁰, and particles that move against each other for a step come closer than that
-    says, by the square of the way. If shifts had to undo it, they would lift what then falls again:
-    fluid at rest would tremble for ever.
-    """
-    for i in range(n):
-        unknowns.pressure[i] = unknowns.projected_pressure[i]
-    let_pressure_act(n, scale, near, walls, stencil, unknowns)
-    for i in range(n):
-        linear = scale.dt * rate_of_compression(scale, near, walls, stencil, unknowns, i)
-        whole = compression_ahead(scale, near, walls, unknowns, i) - unknowns.compression[i]
-        share = 1.0 - stencil.firmness[i] * stencil.firmness[i]
-        unknowns.bending[i] = qd.max(qd.min(share * whole - linear, 0.1), 0.0)
+    """How much fuller a step makes the neighbourhood of i, over its length, 1/s."""
+    grown = filling(scale, near, stencil, unknowns.place, i) - unknowns.filling[i]
+    of_walls = wall_rate(unknowns.velocity[i], near, walls, i)
+    return grown / scale.dt + (1.0 - stencil.firmness[i]) * of_walls
 
 
 @qd.kernel(fastcache=True)
@@ -164,20 +146,23 @@ def begin_pressures(
     share_pushes(scale, near, walls)
     find_slopes(scale, near, walls)
     for i in range(n):
-        unknowns.bending[i] = 0.0
+        unknowns.filling[i] = filling(scale, near, stencil, near.position, i)
         unknowns.compression[i] = compression_at(near.position, scale, near, walls, i)
         unknowns.stiffness[i] = _stiffness(options, scale, near, walls, stencil, i)
-        kept = qd.max(unknowns.pressure[i], 0.0)
+        kept = 0.55 * qd.max(unknowns.pressure[i], 0.0)
         if is_driven(near.contact[i], walls):
             kept = 0.0
         unknowns.pressure[i] = kept
         unknowns.projected_pressure[i] = kept
+        unknowns.pressure_change[i] = kept
     damp_short_waves(n, options.damping, scale, near, stencil, unknowns)
     for i in range(n):
         unknowns.velocity_change[i] = vec3(0.0)
         if qd.static(stressed):
             force = stress_force(near, stencil, unknowns, i)
             unknowns.velocity_change[i] = scale.dt * near.inverse_mass[i] * force
+        moved = scale.dt * (unknowns.free_velocity[i] + unknowns.velocity_change[i])
+        unknowns.place[i] = near.position[i] + moved
 
 
 @qd.func
@@ -192,13 +177,16 @@ def _stiffness(
     xi = near.position[i]
     total = vec3(0.0)
     squares = 0.0
-    for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+    volume = volume_of(scale, near, i)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         x = separation(near.period, xi, near.position[j])
-        arm = share_of_pressure(stencil, i, j) * stencil.weight[k] * x
+        size = pair_size(scale, near, i, j)
+        slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
+        slope *= share_of_pressure(stencil, i, j) * slope_share(scale, near, i, j)
+        arm = scale.volume * scale.gradient_scale * volume * slope * x
         total += arm
         squares += arm.dot(arm) * near.inverse_mass[j]
-    volume = volume_of(scale, near, i)
     size = size_of(scale, near, i)
     total -= wall_force((1.0 - stencil.firmness[i]), scale, near, walls, i)
     stiffness = (total.dot(total) * near.inverse_mass[i] + squares) / volume
@@ -216,14 +204,21 @@ def let_pressure_act(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """u ← Π(u* + w + Δt M⁻¹ f(p)), bodies with it; w is what the stresses of the last step do."""
+    """u ← Π(u* + w + Δt M⁻¹ f(p)), bodies with it; w is what the stresses of the last step do.
+
+    Each change of pressure acts where particles are by then, y, so that what pressure does to the
+    arrangement of particles is part of the solve: taken at x⁰, it would shake water under weight.
+    """
     for i in range(n):
         force = pressure_force(scale, near, walls, stencil, unknowns, i)
-        change = unknowns.velocity_change[i] + scale.dt * near.inverse_mass[i] * force
-        unknowns.velocity[i] = unknowns.free_velocity[i] + change
+        free = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
+        unknowns.free_velocity[i] = free
+        unknowns.velocity[i] = free + unknowns.velocity_change[i]
     press_bodies(scale, near, walls, unknowns.pressure, stencil.firmness)
     hold_all(scale, near, walls, unknowns.velocity)
     move_all_together(scale.dt, 1, near, walls, unknowns.velocity)
+    for i in range(n):
+        unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
 
 
 @qd.func
@@ -240,7 +235,7 @@ def change_pressures(
     for i in range(n):
         momentum = qd.cast(loop.numbers[Tally.MOMENTUM], qd.f32)
         rate = rate_of_compression(scale, near, walls, stencil, unknowns, i)
-        rate += (qd.min(unknowns.compression[i], 0.0) + unknowns.bending[i]) / scale.dt
+        rate += owed_rate(unknowns.compression[i], scale.dt)
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
         before = unknowns.projected_pressure[i]
@@ -250,7 +245,9 @@ def change_pressures(
         unbalanced = qd.abs(projected - applied) * stiffness
         overshoot = (applied - projected) * (projected - before) * stiffness
         unknowns.projected_pressure[i] = projected
-        unknowns.pressure[i] = projected + momentum * (projected - before)
+        extrapolated = projected + momentum * (projected - before)
+        unknowns.pressure_change[i] = extrapolated - applied
+        unknowns.pressure[i] = extrapolated
         unknowns.tally[i] = vec3(qd.max(rate, 0.0), unbalanced, overshoot)
 
 
@@ -288,11 +285,8 @@ def finish_pressures(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """u ← Π(u* + Δt M⁻¹ f(p)) with the p that are projected; free_velocity ← that without walls."""
+    """u ← Π(u* + Δt M⁻¹ f(p)) with the p that are projected; `free_velocity` is that without walls."""
     for i in range(n):
+        unknowns.pressure_change[i] = unknowns.projected_pressure[i] - unknowns.pressure[i]
         unknowns.pressure[i] = unknowns.projected_pressure[i]
     let_pressure_act(n, scale, near, walls, stencil, unknowns)
-    for i in range(n):
-        force = pressure_force(scale, near, walls, stencil, unknowns, i)
-        change = scale.dt * near.inverse_mass[i] * force
-        unknowns.free_velocity[i] = unknowns.free_velocity[i] + change

@@ -44,11 +44,5 @@ class PressureProjection:
             incompressibility.find_pressures(
                 self._loop.go, c.n, self._options, *common, self._loop.arrays
             )
-            used = self._loop.iterations
-            incompressibility.look_ahead(c.n, *common)
-            self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
-            incompressibility.find_pressures(
-                self._loop.go, c.n, self._options, *common, self._loop.arrays
-            )
         incompressibility.finish_pressures(c.n, *common)
         return Convergence(self._loop.iterations, self._loop.number(Tally.UNBALANCED))
