@@ -19,7 +19,7 @@ from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.outputs.frames import FramesOutput, read_frame
 from viscoil.solvers.dcpbd import velocity_system
-from viscoil.solvers.dcpbd.density import LEAST_STIFFNESS, lattice_stiffness
+from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
 from viscoil.solvers.dcpbd.velocity_projection import VelocityProjection
 
 Float = NDArray[np.float64]

@@ -13,7 +13,7 @@ from viscoil.constraints.density import WALL_TABLE, wall_table
 from viscoil.neighbors.lattice import lattice_sums, smoothing_value
 from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.solvers.dcpbd.density import LEAST_STIFFNESS, lattice_stiffness
+from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
 
 Float = NDArray[np.float64]
 JACOBI_LENGTH = 0.35

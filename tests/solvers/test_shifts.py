@@ -1,4 +1,4 @@
-"""Density corrections move the particles and not the fluid."""
+"""Density corrections between firm particles move the particles and not the fluid."""
 
 from typing import Any
 
@@ -48,22 +48,22 @@ def run(simulation: Simulation, steps: int) -> dict[str, Any]:
     return figures
 
 
-@pytest.mark.parametrize("material", [THIN, STIFF], ids=["water", "firm"])
-def test_a_squeezed_block_expands_without_velocity(material: dict[str, Any]) -> None:
+def test_a_squeezed_firm_block_expands_without_velocity() -> None:
     """Its density is right after a few steps, and it has neither moved, nor strained, nor gained speed.
 
-    As a velocity the expansion would be 0.29 m/s. Nothing acts on velocities, which start at rest: no
-    rounding either.
+    Water in the same state flies apart: the excess of 9.6 % is undone at once, at some tenths of a
+    spacing per step.
     """
-    simulation = squeezed(material)
-    before = ordered(simulation, "position")
-    below(run(simulation, 4)["density_error_mean"], 1.5e-3, "density error")
-    moved = ordered(simulation, "position") - before
+    firm, thin = squeezed(STIFF), squeezed(THIN)
+    before = ordered(firm, "position")
+    below(run(firm, 4)["density_error_mean"], 1e-3, "density error")
+    run(thin, 4)
+    moved = ordered(firm, "position") - before
     above(np.abs(moved).max(), 0.02 * D, "expansion, m")
-    below(np.abs(ordered(simulation, "velocity")).max(), 1e-6, "speed, m/s", derived=True)
-    if material is STIFF:
-        strain = ordered(simulation, "conformation") - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-        below(np.abs(strain).max(), 1e-4, "strain")
+    speed = np.abs(ordered(firm, "velocity")).max()
+    below(speed, 1e-3 * np.abs(ordered(thin, "velocity")).max(), "speed, m/s")
+    strain = ordered(firm, "conformation") - [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    below(np.abs(strain).max(), 1e-4, "strain")
     below(np.abs(moved.mean(axis=0)).max(), 1e-4 * D, "way of the middle, m")
 
 
@@ -83,10 +83,9 @@ def test_a_shift_into_a_wall_does_not_become_a_velocity() -> None:
 
 @pytest.mark.parametrize("other", [THIN, STIFF], ids=["water", "itself"])
 def test_shifts_and_forces_keep_momentum(other: dict[str, Any]) -> None:
-    """Two blocks pressed into each other part without velocity: only shifts undo what was there before.
+    """Two blocks pressed into each other: corrections are opposite in pairs, whatever the pair.
 
-    They move both by opposite ways, so that the common middle stays, to the round-off of positions,
-    6e-9 m a particle and step, which averages out.
+    Round-off of positions, 1e-7 of 0.1 m over 1/240 s, is 3e-6 m/s a particle, and averages out.
     """
     box = {"shape": "box", "size": [0.08, 0.08, 0.08]}
     scene = Scene.model_validate(
@@ -104,10 +103,11 @@ def test_shifts_and_forces_keep_momentum(other: dict[str, Any]) -> None:
     simulation = Simulation(scene)
     x = simulation.particles["position"]
     x[:, 0] -= np.where(simulation.particles["material"] == 1, 0.2 * D, 0.0)
-    before = ordered(simulation, "position")
     run(simulation, 3)
-    moved, material = ordered(simulation, "position") - before, ordered(simulation, "material")
-    below(np.abs(moved.mean(axis=0)).max(), 2e-8, "way of the middle, m", derived=True)
-    apart = moved[material == 1].mean(axis=0) - moved[material == 0].mean(axis=0)
-    above(apart[0], 0.01 * D, "how far they part, m")
-    below(np.abs(ordered(simulation, "velocity")).max(), 1e-6, "speed, m/s", derived=True)
+    velocity, material = ordered(simulation, "velocity"), ordered(simulation, "material")
+    below(np.abs(velocity.mean(axis=0)).max(), 3e-6, "mean velocity, m/s", derived=True)
+    apart = velocity[material == 1].mean(axis=0) - velocity[material == 0].mean(axis=0)
+    if other is THIN:
+        above(apart[0], 0.01, "water and a firm body part, m/s")
+    else:
+        below(np.abs(apart).max(), 1e-3, "two firm bodies part, m/s")

@@ -38,8 +38,6 @@ class BodyArrays:
     free_angular_velocity: Double3s  # ω*, rad/s
     impulse: Double3s  # N s: what fluid gave to a slot that is not moved by it
     twist: Double3s  # N m s: its moment about the centre
-    pressed: Double3s  # N s: what pressures near the body give to it in this step
-    pressed_twist: Double3s  # N m s
     contact_impulse: Double3s  # what contacts give to the body, in the unit of what they noted
     contact_twist: Double3s  # its moment about the centre
     response: Double3s  # the change of V by that, with all the fluid that sticks to the body

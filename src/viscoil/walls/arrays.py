@@ -75,9 +75,6 @@ class Contacts:
     plane_gap: Floats  # (3 each) m: how far from resting on it the way without forces ends
     plane_start: Floats  # (3 each) m: how far from resting on it the step starts
     plane_normal: Vec3s  # (3 each)
-    body_slope: Vec3s  # (slots) 1/m: the part of a body in ∇γ
-    slope: Vec3s  # ∇γ at x⁰, 1/m
-    closing: Floats  # Σ_k ∇γ_k·u_k, 1/s: what the motion of walls, but for bodies, does to γ
 
 
 @dataclasses.dataclass
@@ -203,9 +200,6 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         plane_gap=scalars(qd.f32, 3 * count),
         plane_start=scalars(qd.f32, 3 * count),
         plane_normal=vectors(3, 3 * count),
-        body_slope=vectors(3, count * bodies),
-        slope=vectors(3, count),
-        closing=scalars(qd.f32, count),
     )
 
 

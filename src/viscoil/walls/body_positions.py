@@ -32,7 +32,7 @@ def constrain_positions(
     for c in range(count):
         i = walls.contacts.particle[c]
         u = (place[i] - near.position[i]) / scale.dt
-        _shift, out = push_out(False, c, vec3(0.0), u, scale, near, walls)
+        _shift, out = push_out(c, vec3(0.0), u, scale, near, walls)
         place[i] = near.position[i] + scale.dt * out
     move_bodies(scale, near, walls)
 

@@ -79,8 +79,7 @@ def move_together(
 ):
     """Bodies and what they hold get one velocity, with the momentum that they had together.
 
-    `anew`: the velocities are those without any contact, so bodies start from theirs too, with what
-    pressures give to them.
+    `anew`: the velocities are those without any contact, so bodies start from theirs too.
     """
     move_all_together(dt, anew, near, walls, velocity)
 
@@ -96,17 +95,17 @@ def move_all_together(
             take_impulses(b, near, walls)
             if walls.bodies.primitive[b] < 0:
                 if anew == 1:
-                    walls.bodies.impulse[b] = walls.bodies.pressed[b]
-                    walls.bodies.twist[b] = walls.bodies.pressed_twist[b]
+                    walls.bodies.impulse[b] = double3(0.0)
+                    walls.bodies.twist[b] = double3(0.0)
                 walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.contact_impulse[b]
                 walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.contact_twist[b]
             else:
                 if anew == 1:
                     change = walls.bodies.velocity[b] - walls.bodies.free_velocity[b]
-                    more = walls.bodies.pressed[b] - change / walls.bodies.inverse_mass[b]
+                    more = -change / walls.bodies.inverse_mass[b]
                     walls.bodies.contact_impulse[b] = walls.bodies.contact_impulse[b] + more
                     turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
-                    twist = walls.bodies.pressed_twist[b] - walls.bodies.inertia[b] @ turn
+                    twist = -(walls.bodies.inertia[b] @ turn)
                     walls.bodies.contact_twist[b] = walls.bodies.contact_twist[b] + twist
                 _join(b, near, walls)
                 respond_body(walls.bodies, b)
@@ -121,14 +120,9 @@ def move_all_together(
 
 @qd.kernel(fastcache=True)
 def place_bodies(dt: qd.f32, walls: WallArrays):
-    """Puts colliders where the velocities of their bodies take them by the end of the step.
-
-    Nothing has pressed on them so far.
-    """
+    """Puts colliders where the velocities of their bodies take them by the end of the step."""
     qd.loop_config(serialize=True)
     for b in range(walls.body_count):
-        walls.bodies.pressed[b] = double3(0.0)
-        walls.bodies.pressed_twist[b] = double3(0.0)
         if walls.bodies.primitive[b] >= 0:
             place(walls.bodies, b, dt, walls.colliders)
 

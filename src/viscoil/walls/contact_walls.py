@@ -85,14 +85,21 @@ class ContactWalls:
             planes.choose_planes(self.count, scale, near, self.arrays, velocity)
 
     def constrain_velocities(
-        self, scale: Scale, near: ParticleArrays, velocity: Any, *, anew: bool = True
+        self,
+        scale: Scale,
+        near: ParticleArrays,
+        velocity: Any,
+        *,
+        in_solve: bool = False,
+        anew: bool = True,
     ) -> None:
         """Takes from velocities what leads into walls, and moves bodies with them.
 
+        `in_solve`: they show what the forces of a solve ask for (see `planes.hold`).
         `anew`: they are those without any contact (see `body_velocities.move_together`).
         """
         if self.count:
-            planes.hold_velocities(self.count, scale, near, self.arrays, velocity)
+            planes.hold_velocities(self.count, int(in_solve), scale, near, self.arrays, velocity)
         if self.arrays.coupled:
             body_velocities.move_together(scale.dt, int(anew), near, self.arrays, velocity)
 

@@ -68,12 +68,19 @@ def _keep_plane(
 
 
 @qd.func
-def hold(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays, velocity: Vec3s):
+def hold(
+    in_solve: qd.i32,
+    c: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    velocity: Vec3s,
+):
     """Takes from u of the particle with contact c what leads into walls, or drives it by its nozzle.
 
     u is the velocity with the whole load of the step and without any wall; what freedom is left is
-    noted. Shielded particles are left to the solve: the layers below stop them. Holding them too would
-    ask the fluid to be flattened and to keep its shape at once.
+    noted. In the solve of stresses (`in_solve` 1) shielded particles are left to it: the layers below
+    stop them. Holding them too would ask the fluid to be flattened and to keep its shape at once.
     """
     i = walls.contacts.particle[c]
     e = walls.contacts.nozzle[c]
@@ -85,7 +92,7 @@ def hold(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays, veloc
     if e >= 0:
         velocity[i] = walls.nozzles.speed[e] * walls.nozzles.direction[e]
         walls.contacts.mode[c] = Mode.FIXED
-    elif walls.contacts.shielded[c] == 0:
+    elif walls.contacts.shielded[c] == 0 or in_solve == 0:
         for s in range(planes_each()):
             if walls.contacts.plane_wall[planes_each() * c + s] >= 0:
                 velocity[i] = _held_by(c, planes_each() * c + s, velocity[i], scale, near, walls)
@@ -144,17 +151,15 @@ def share_of_slip_lost(kind: qd.i32, slip: qd.f32, grip: qd.f32) -> qd.f32:
     return lost
 
 
-@qd.func
-def hold_all(scale: Scale, near: ParticleArrays, walls: WallArrays, velocity: Vec3s):
-    """`hold_velocities` inside a kernel."""
-    for c in range(walls.contacts.count):
-        hold(c, scale, near, walls, velocity)
-
-
 @qd.kernel(fastcache=True)
 def hold_velocities(
-    count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays, velocity: Vec3s
+    count: qd.i32,
+    in_solve: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    velocity: Vec3s,
 ):
     """Takes from u what leads into walls, and notes what freedom is left."""
     for c in range(count):
-        hold(c, scale, near, walls, velocity)
+        hold(in_solve, c, scale, near, walls, velocity)

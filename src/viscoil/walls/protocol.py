@@ -30,9 +30,15 @@ class Walls(Protocol):
         """Looks for walls along the ways of particles with these velocities, u*."""
 
     def constrain_velocities(
-        self, scale: Scale, near: ParticleArrays, velocity: Any, *, anew: bool = True
+        self,
+        scale: Scale,
+        near: ParticleArrays,
+        velocity: Any,
+        *,
+        in_solve: bool = False,
+        anew: bool = True,
     ) -> None:
-        """Takes from velocities what leads into those walls."""
+        """Takes from velocities what leads into those walls; `in_solve`: they show loads, not ways."""
 
     def bound_others(self, n: int, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Bounds velocities of the particles that `find` did not collect."""

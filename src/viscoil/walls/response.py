@@ -16,7 +16,6 @@ from viscoil.walls.paths import body_ahead, resting_distance, wall_ahead
 
 @qd.func
 def push_out(
-    shifting: qd.template(),
     c: qd.i32,
     shift: vec3,
     u: vec3,
@@ -26,8 +25,8 @@ def push_out(
 ):
     """(shift, u) with which the particle with contact c ends outside of the walls.
 
-    It ends at x⁰ + Δt u + shift. A push is part of the shift, and no velocity, or with `shifting` false
-    all of it is velocity. A nozzle says where its particles go. Pushing a particle out of one wall may
+    It ends at x⁰ + Δt u + shift. An inward shift is taken back first: undoing it must not become a
+    velocity, as what is pushed besides does. A nozzle says where its particles go. Pushing a particle out of one wall may
     push it through another, or through another part of the same one: a second round stops it where its
     way meets the first of them, so that nothing leaks.
     """
@@ -42,14 +41,13 @@ def push_out(
             k = visit % walls.count
             last_word = visit >= walls.count
             still, moving = _pushed_from(
-                shifting, last_word, c, k, still, moving, scale, near, walls
+                last_word, c, k, still, moving, scale, near, walls
             )
     return still, moving
 
 
 @qd.func
 def _pushed_from(
-    shifting: qd.template(),
     last_word: bool,
     c: qd.i32,
     k: qd.i32,
@@ -85,7 +83,9 @@ def _pushed_from(
         push = safe - y
     elif gap < touching_gap(walls.colliders.contact[k], walls.contacts.spacing[c]):
         n = vec3(at[0], at[1], at[2])
-        depth = take * qd.max(-gap, 0.0)
+        inward = qd.min(still.dot(n), 0.0)
+        still -= inward * n
+        depth = take * qd.max(inward - gap, 0.0)
         push = depth * n
         surface = surface_velocity(walls.colliders, k, y)
         if qd.static(walls.coupled):
@@ -98,10 +98,7 @@ def _pushed_from(
         grip = friction * depth / scale.dt
         lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
         moving -= lost * slip
-    if qd.static(shifting):
-        still += push
-    else:
-        moving += push / scale.dt
+    moving += push / scale.dt
     if not last_word:
         note_impulse(c, slot, walls, scale.dt * (moving - u) / near.inverse_mass[i])
     return still, moving

@@ -33,10 +33,6 @@ class DcpbdSettings(SolverSettings):
     """Most iterations of the velocity projection per step."""
     velocity_tolerance: NonNegative = 1e-3
     """Relative residual at which conjugate gradients stop; 0 never stops early."""
-    pressure_iterations: Annotated[Whole, Ge(0)] = 40
-    """Most iterations of the pressures that keep velocities free of compression, per step."""
-    pressure_tolerance: NonNegative = 0.1
-    """Mean rate of compression at which they stop, 1/s; 0 always takes the most."""
     position_iterations: Annotated[Whole, Ge(0)] = 4
     """Least iterations of the position projection per step."""
     max_position_iterations: Annotated[Whole, Ge(0)] = Field(

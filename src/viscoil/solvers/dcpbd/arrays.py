@@ -68,11 +68,9 @@ class Unknowns:
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
-    pressure: Floats  # p, Pa: the multiplier of incompressibility
-    crowding: Floats  # Pa: the multiplier of the density constraint in the position projection
+    pressure: Floats  # p, Pa: the multiplier of the density constraint
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
-    filling: Floats  # Σ_j w_ij V W_ij at x⁰
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
     compression: Floats  # C_i, relative excess of density
     tally: Vec3s  # what a particle adds to the figures of an iteration of the pressures
@@ -88,6 +86,7 @@ BORROWED = {
 # projection, which nothing needs any more. Quadrants takes arrays of two names for two arrays: a loop
 # that uses two of one memory must not read one name after it has written the other.
 SHARED = {
+    "place": "free_velocity",
     "place_change": "velocity_change",
     "added_stress": "direction",
     "shift": "bend_direction",
@@ -96,7 +95,7 @@ SHARED = {
 # Arrays that no kernel touches while no material carries stress: one element has to be there.
 IDLE_WITHOUT_STRESS = {
     *STRESS,
-    *("correction", "asymmetry", "bend_diagonal", "diagonal"),
+    *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
     *("residual", "direction", "traction", "pull"),
 }
 
@@ -123,7 +122,7 @@ class Workspace:
     def stencil(self, particles: Particles, pairs: PairList) -> Stencil:
         """Of a step; its arrays hold nothing yet."""
         self.follow(particles)
-        length = pairs.neighbor.shape[0]
+        length = pairs.neighbor.shape[0] if carry_stress(particles) else 1
         if self._weight.shape[0] != length:
             self._views.pop(Stencil, None)  # frees the old one before the other is made
             self._weight = None

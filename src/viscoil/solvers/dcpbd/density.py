@@ -6,16 +6,13 @@ pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken
 """
 
 import enum
-import math
 
-import numpy as np
 import quadrants as qd
 
 from viscoil.constraints.density import projected_pressure
 from viscoil.core.compute import Doubles, Vec3s, on_cpu, vec3
 from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
-from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import (
     pair_size,
@@ -28,16 +25,12 @@ from viscoil.neighbors.resolution import (
     volume_of,
 )
 from viscoil.neighbors.scale import Scale
-from viscoil.neighbors.smoothing import Smoothing, slope_over_q, value
+from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, is_driven, wall_density
 from viscoil.walls.body_positions import body_stiffness, wall_push
-
-
-FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the first step is taken
-LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
 class Tally(enum.IntEnum):
@@ -75,22 +68,13 @@ def recalled_share() -> qd.f32:
 
 @qd.func
 def recall_pressure(
-    shifting: qd.template(),
-    near: ParticleArrays,
-    walls: WallArrays,
-    stencil: Stencil,
-    unknowns: Unknowns,
-    i: qd.i32,
+    near: ParticleArrays, walls: WallArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32
 ):
-    """Δp ← p ← a share of the last step's.
-
-    Shifts, firm particles and those that a nozzle drives start from none.
-    """
-    kept = 0.0
-    if qd.static(not shifting):
-        if not is_driven(near.contact[i], walls):
-            kept = recalled_share() * (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
-    unknowns.crowding[i] = kept
+    """Δp ← p ← a share of the last step's; firm particles and those that a nozzle drives have none."""
+    kept = recalled_share() * (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    if is_driven(near.contact[i], walls):
+        kept = 0.0
+    unknowns.pressure[i] = kept
     unknowns.projected_pressure[i] = kept
     unknowns.pressure_change[i] = kept
 
@@ -182,7 +166,7 @@ def change_pressure(
         compression = compression_at(unknowns.place, scale, near, walls, i)
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
-        applied = unknowns.crowding[i]
+        applied = unknowns.pressure[i]
         before = unknowns.projected_pressure[i]
         projected = projected_pressure(applied, compression, stiffness)
         extrapolated = projected + momentum * (projected - before)
@@ -197,7 +181,7 @@ def change_pressure(
             compression = 0.0
         unknowns.projected_pressure[i] = projected
         unknowns.pressure_change[i] = extrapolated - applied
-        unknowns.crowding[i] = extrapolated
+        unknowns.pressure[i] = extrapolated
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
 
@@ -266,6 +250,7 @@ def apply_pressure_change(
         yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
+        shift = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
@@ -273,23 +258,23 @@ def apply_pressure_change(
             slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
             slope *= slope_share(scale, near, i, j)
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
-            push -= (own + other) * slope * x
-        push *= scale.volume * scale.gradient_scale
+            step = (own + other) * slope * x
+            push -= step
+            if qd.static(shifting):
+                shift -= stencil.firmness[j] * step
+        unit = scale.volume * scale.gradient_scale
+        push *= unit
+        shift *= unit
         if near.contact[i] >= 0:
             motion = 1.0
             if qd.static(shifting):
-                motion = 0.0
-            push -= wall_push(yi, own, motion, scale, near, walls, i)
-        push *= scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
-        unknowns.place_change[i] = push
-
-
-def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> float:
-    """Σ_j V_j² |∇W_ij|² m of a full cubic lattice (DYVERSO's prototype neighbourhood), m⁻²."""
-    reach = math.ceil(support)
-    axis = np.arange(-reach, reach + 1)
-    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    q = np.linalg.norm(x[x.any(axis=1)], axis=1) / support
-    # gradient_scale goes with w'(q)/q · x
-    arms = scale.volume * scale.gradient_scale * smoothing_slope(smoothing, q) * scale.support
-    return float((arms**2).sum())
+                motion = 1.0 - stencil.firmness[i]
+            step = wall_push(yi, own, motion, scale, near, walls, i)
+            push -= step
+            shift -= step
+        factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
+        shifted = vec3(0.0)
+        if qd.static(shifting):
+            shifted = factor * stencil.firmness[i] * shift
+            unknowns.shift[i] = unknowns.shift[i] + shifted
+        unknowns.place_change[i] = factor * push - shifted

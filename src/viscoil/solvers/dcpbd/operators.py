@@ -78,8 +78,6 @@ def prepare_stencil(
     """
     for i in range(n):
         stencil.firmness[i] = 0.0
-        if qd.static(not active):
-            _prepare_weights(scale, near, stencil, i)
     if qd.static(active):
         _prepare_gradients(n, corrected, scale, materials, near, stencil)
 

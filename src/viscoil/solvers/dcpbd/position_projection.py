@@ -1,19 +1,25 @@
 """The position projection of DC-PBD (Barreiro 2017, section 5.3)."""
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import positions
 from viscoil.solvers.dcpbd.context import StepContext
-from viscoil.solvers.dcpbd.density import FIRST_MOMENTUM, LEAST_STIFFNESS, Tally, lattice_stiffness
+from viscoil.solvers.dcpbd.density import Tally
 from viscoil.solvers.dcpbd.velocity_projection import Convergence
 from viscoil.solvers.linear.iterations import Loop
 
 # How much farther than the support neighbours are listed, of it: it costs 6 % more pairs. Found by
 # trying, 0.05 before; how many particles move too far for it is reported with every step.
 MARGIN = 0.02
+FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the first step is taken
+LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
 @dataclass(frozen=True)
@@ -83,5 +89,16 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         prototype=prototype,
         corotated=settings.corotation,
         conforming=stress,
-        shifting=settings.projection == "doubly",
+        shifting=stress and settings.projection == "doubly",
     )
+
+
+def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> float:
+    """Σ_j V_j² |∇W_ij|² m of a full cubic lattice (DYVERSO's prototype neighbourhood), m⁻²."""
+    reach = math.ceil(support)
+    axis = np.arange(-reach, reach + 1)
+    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+    q = np.linalg.norm(x[x.any(axis=1)], axis=1) / support
+    # gradient_scale is the factor of w'(q)/q · x, so that of w'(q) is gradient_scale · h
+    arms = scale.volume * scale.gradient_scale * smoothing_slope(smoothing, q) * scale.support
+    return float((arms**2).sum())

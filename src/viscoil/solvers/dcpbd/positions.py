@@ -65,8 +65,8 @@ def predict_places(
         if qd.static(options.conforming):
             unknowns.added_stress[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
-        recall_pressure(options.shifting, near, walls, stencil, unknowns, i)
-        settle(options.shifting, scale, near, walls, unknowns, i)
+        recall_pressure(near, walls, stencil, unknowns, i)
+        settle(scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
 
 
@@ -92,11 +92,10 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    if qd.static(not options.shifting):
-        apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
-        for i in range(n):
-            rearrange(unknowns.place_change[i], False, scale, near, walls, unknowns, i)
-        move_bodies(scale, near, walls)
+    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
+    for i in range(n):
+        move(unknowns.place_change[i], scale, near, walls, unknowns, i)
+    move_bodies(scale, near, walls)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -119,9 +118,7 @@ def iterate(
     while qd.graph.do_while(go):
         apply_pressure_change(n, options.shifting, scale, near, walls, stencil, unknowns)
         for i in range(n):
-            rearrange(
-                unknowns.place_change[i], options.shifting, scale, near, walls, unknowns, i
-            )
+            move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)
         if qd.static(options.conforming):
             jacobi_from_positions(
@@ -129,12 +126,8 @@ def iterate(
             )
             for i in range(n):
                 force = stress_force(near, stencil, unknowns, i)
-                change = scale.dt * near.inverse_mass[i] * force
-                if qd.static(options.shifting):
-                    unknowns.velocity[i] = unknowns.velocity[i] + change
-                    settle(True, scale, near, walls, unknowns, i)
-                else:
-                    rearrange(scale.dt * change, False, scale, near, walls, unknowns, i)
+                change = scale.dt * scale.dt * near.inverse_mass[i] * force
+                move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
         change_pressure(n, scale, near, walls, unknowns, loop.numbers)
@@ -148,51 +141,41 @@ def iterate(
 
 
 @qd.func
-def rearrange(
+def move(
     change: vec3,
-    shifting: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Shifts particle i by a change that density asks for; or moves it, if there are no shifts.
+    """Δt u += change, but half a spacing at most, and y with it, out of the walls.
 
-    All shifts of a step are no longer than a spacing: beyond that the neighbours at x⁰ say nothing about
-    a particle, and one whose neighbourhood makes no sense is not flung away.
+    Farther than that its neighbours at x⁰ say nothing about a particle, and one whose neighbourhood
+    makes no sense is not flung away. Shifts end within a spacing for the same reason.
     """
-    asked = unknowns.shift[i] + change
     reach = spacing_of(scale, near, i)
-    shift = asked * qd.min(1.0, reach / qd.max(asked.norm(), 1e-30))
-    if qd.static(not shifting):
-        unknowns.velocity[i] = unknowns.velocity[i] + (shift - unknowns.shift[i]) / scale.dt
-        take_back(shift - asked, scale, near, walls, i)
-    unknowns.shift[i] = shift
-    settle(shifting, scale, near, walls, unknowns, i)
+    taken = change * qd.min(1.0, 0.5 * reach / qd.max(change.norm(), 1e-30))
+    take_back(taken - change, scale, near, walls, i)
+    unknowns.velocity[i] = unknowns.velocity[i] + taken / scale.dt
+    shift = unknowns.shift[i]
+    unknowns.shift[i] = shift * qd.min(1.0, reach / qd.max(shift.norm(), 1e-30))
+    settle(scale, near, walls, unknowns, i)
 
 
 @qd.func
 def settle(
-    shifting: qd.template(),
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    unknowns: Unknowns,
-    i: qd.i32,
+    scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
 ):
-    """y ← x⁰ + Δt u + shift, out of the walls; without shifts u has all of it."""
-    shift = vec3(0.0)
-    if qd.static(shifting):
-        shift = unknowns.shift[i]
+    """y ← x⁰ + Δt u + shift, out of the walls."""
     if near.contact[i] >= 0:
-        u = unknowns.velocity[i]
-        out, moving = push_out(shifting, near.contact[i], shift, u, scale, near, walls)
-        shift = out
-        unknowns.velocity[i] = moving
-        if qd.static(shifting):
-            unknowns.shift[i] = shift
-    unknowns.place[i] = near.position[i] + (scale.dt * unknowns.velocity[i] + shift)
+        shift, u = push_out(
+            near.contact[i], unknowns.shift[i], unknowns.velocity[i], scale, near, walls
+        )
+        unknowns.shift[i] = shift
+        unknowns.velocity[i] = u
+    moved = scale.dt * unknowns.velocity[i] + unknowns.shift[i]
+    unknowns.place[i] = near.position[i] + moved
 
 
 @qd.func
@@ -220,12 +203,7 @@ def jacobi_from_positions(
 
 @qd.kernel(fastcache=True)
 def finish(
-    n: qd.i32,
-    shifting: qd.template(),
-    scale: Scale,
-    near: ParticleArrays,
-    unknowns: Unknowns,
-    remainder: Vec3s,
+    n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns, remainder: Vec3s
 ):
     """x⁰ ← x¹ = x⁰ + Δt u¹ + shift; what rounding leaves out is added with the next step.
 
@@ -234,11 +212,7 @@ def finish(
     loop of its own: seen together, fast mathematics would make nothing of them.
     """
     for i in range(n):
-        moved = scale.dt * unknowns.velocity[i] + remainder[i]
-        if qd.static(shifting):
-            moved += unknowns.shift[i]
-        else:
-            unknowns.pressure[i] = unknowns.crowding[i]
+        moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])
         remainder[i] = moved
         unknowns.place[i] = near.position[i] + moved
     for i in range(n):

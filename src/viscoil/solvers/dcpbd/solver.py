@@ -5,21 +5,23 @@ Where it deviates from the paper, and why. In the velocity projection:
   lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
   percent of a near one's weight are left out (`operators.least_weight`).
 - It is solved by preconditioned conjugate gradients (Jacobi is an option).
-- Pressures come first, on velocities too (section 7 names that as future work): no neighbourhood that is
-  full gets fuller (`incompressibility`). What is left of an old density error is no velocity.
-- Contacts are part of every iteration of pressures and of stresses: walls are planes for a step
-  (`walls.planes`), reactions push and do not pull, and friction is in proportion to the whole load.
+- Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and do
+  not pull, and friction is in proportion to the whole load of a step.
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
   may throw them farther than the search for contacts looked.
 
 In the position projection:
-- Density corrections and pushes out of walls are shifts: they move particles and not the fluid, by a
-  spacing in a step at most (`positions.rearrange`). Velocities are no differences of positions
-  (`positions.finish`). With `projection = "position"` there are no shifts, as in the paper.
-- It keeps gradients and directions of the start of the step and measures strain in the rotated frame:
-  its corrections have no torque about x⁰, and so keep angular momentum.
-- Density iterations have Nesterov's momentum.
+- It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
+  Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
+- Between particles of materials that keep their volume by stress, density corrections are shifts:
+  they move particles and not the fluid (`density.apply_pressure_change`).
+- Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
+  pressures (`density.recalled_share`).
+- No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
+  (`positions.move`): beyond that its neighbours at x⁰ are not those that it meets.
+- Velocities are no differences of positions, and positions are compensated sums (`positions.finish`): both
+  would round what short steps do away.
 - Stress that it adds is not kept for the next step (`conformation_update`): where density and
   conformation ask for what cannot be had together, it would pile up.
 
@@ -52,7 +54,6 @@ from viscoil.solvers.dcpbd import conformation_update, operators, positions
 from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, PositionProjection
-from viscoil.solvers.dcpbd.pressure_projection import PressureProjection
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
 
@@ -63,8 +64,6 @@ BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
-    "incompressibility.find_pressures", "incompressibility.begin_pressures",
-    "incompressibility.finish_pressures",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
@@ -72,7 +71,7 @@ STRESS_KERNELS = (
     "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
     "velocity_system.velocities_under_stress",
     "velocity_system.scale_stress", "velocity_system.free_velocities",
-    "reductions.sum_doubles",
+    "velocity_system.keep_free_velocities", "reductions.sum_doubles",
 )  # fmt: skip
 
 
@@ -90,9 +89,7 @@ class DCPBD(Solver):
             "velocity_iterations", "velocity", panel="iterations", axis="iterations of a step",
             whole=True,
         ),
-        Figure("pressure_iterations", "pressure", panel="iterations"),
         Figure("position_iterations", "position", panel="iterations"),
-        Figure("compression_rate", "mean rate that pressures left", "1/s"),
         Figure("outran_neighbors", "particles that outran their pairs"),
         Figure("conformation_residual", "relative residual of the velocity projection"),
     )  # fmt: skip
@@ -103,7 +100,6 @@ class DCPBD(Solver):
     ) -> None:
         super().__init__(settings, spacing, neighbors, clock)
         self._context = ContextMaker(settings.corotation)
-        self._press = PressureProjection(settings, self.smoothing, self.scale)
         self._project_velocities = VelocityProjection(settings)
         self._project_positions = PositionProjection(settings, self.smoothing, self.scale)
 
@@ -130,9 +126,8 @@ class DCPBD(Solver):
         values = {
             "corrected": settings.gradients == "corrected",
             "active": stress,
-            "stressed": stress,
             "conforming": stress,
-            "shifting": settings.projection == "doubly",
+            "shifting": stress and settings.projection == "doubly",
             "corotated": settings.corotation,
             "prototype": settings.stiffness == "prototype",
             "implicit": settings.conformation_update == "implicit",
@@ -143,16 +138,15 @@ class DCPBD(Solver):
         """Algorithm 2 of the paper in its order, then Q; x¹ and u¹ are what it calls x and u."""
         c = self._begin(state, dt)
         if c is None:
-            return _report(Convergence(), Convergence(), Convergence(), DensityError())
+            return _report(Convergence(), Convergence(), DensityError())
         with self.clock("prepare"):
             # J at x⁰ (eq. 13), and the particles that walls may touch
             self._prepare(c)
         # u* = u⁰ + Δt M⁻¹ f(x⁰)
         state.forces.act(c.view, c.unknowns.velocity)
         # the planes that walls are to x⁰ + Δt u*
-        c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)
+        self._choose_planes(c)
         with self.clock("velocity projection"):
-            pressure = self._find_pressures(c)
             # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
             velocity = self._project_velocities(c)
             # u** of particles that no wall expects: not as far as a wall
@@ -165,10 +159,10 @@ class DCPBD(Solver):
         with self.clock("conformation"):
             # Q¹ from Q⁰ and ∇(x¹ − x⁰) (eq. 6)
             self._update_conformation(c)
-            # u¹ = (x¹ − x⁰)/Δt
+            # x¹ = x⁰ + Δt u¹ and shifts
             self._finish(c)
         state.forces.finish(c.view, c.unknowns.velocity)
-        return _report(pressure, velocity, position, error)
+        return _report(velocity, position, error)
 
     def _begin(self, state: State, dt: float) -> StepContext | None:
         """Materials, channels and neighbours of the step; None if no particle is left."""
@@ -191,6 +185,9 @@ class DCPBD(Solver):
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
 
+    def _choose_planes(self, c: StepContext) -> None:
+        c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)
+
     def _bound_velocities(self, c: StepContext) -> None:
         c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
 
@@ -203,21 +200,11 @@ class DCPBD(Solver):
 
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
-        doubly = self.settings.projection == "doubly"
-        positions.finish(c.n, doubly, c.view.scale, c.view.near, c.unknowns, remainder)
-
-    def _find_pressures(self, c: StepContext) -> Convergence:
-        if self.settings.projection != "doubly":
-            return Convergence()
-        return self._press(c)
+        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns, remainder)
 
 
-def _report(
-    pressure: Convergence, velocity: Convergence, position: Convergence, error: DensityError
-) -> dict[str, float]:
+def _report(velocity: Convergence, position: Convergence, error: DensityError) -> dict[str, float]:
     return {
-        "pressure_iterations": pressure.iterations,
-        "compression_rate": pressure.residual,
         "velocity_iterations": velocity.iterations,
         "position_iterations": position.iterations,
         "density_error_mean": error.mean,

@@ -28,10 +28,9 @@ class VelocityProjection:
 
         Contact is part of every iteration (`velocity_system.advance_rest`).
         """
-        if self.settings.projection != "doubly":
+        if self.settings.projection != "doubly" or not c.carries_stress:
             return self._contacts_alone(c)
-        if not c.carries_stress:
-            return Convergence()
+        velocity_system.keep_free_velocities(c.n, c.unknowns)
         self._loop.reserve(c.n)
         budget = self.settings.velocity_iterations
         right_side = self._warm_start(c)
@@ -71,7 +70,7 @@ class VelocityProjection:
         scale, near = c.view.scale, c.view.near
         velocity_system.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
         velocity_system.velocities_under_stress(c.n, scale, near, c.stencil, c.unknowns)
-        c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity)
+        c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, in_solve=True)
 
     def _start(self, c: StepContext) -> float:
         velocity_system.start_conjugate_gradients(c.n, c.system, self._loop.arrays)
@@ -105,5 +104,7 @@ class VelocityProjection:
             )
             rz = self._loop.total(c.n)
             velocity_system.add_velocity_change(c.n, scale, near, c.stencil, c.unknowns)
-            c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, anew=False)
+            c.view.walls.constrain_velocities(
+                scale, near, c.unknowns.velocity, in_solve=True, anew=False
+            )
         return budget, rz

@@ -58,6 +58,13 @@ class System:
 
 
 @qd.kernel(fastcache=True)
+def keep_free_velocities(n: qd.i32, unknowns: Unknowns):
+    """free_velocity ← u*, before u becomes anything else."""
+    for i in range(n):
+        unknowns.free_velocity[i] = unknowns.velocity[i]
+
+
+@qd.kernel(fastcache=True)
 def let_stress_act(
     n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
 ):
@@ -223,7 +230,7 @@ def advance_rest(n: qd.i32, s: System, loop: LoopArrays):
         s.walls.contacts.before[c] = s.unknowns.velocity[i]
         change = length * s.walls.contacts.wanted_change[c]
         s.unknowns.velocity[i] = s.walls.contacts.wanted[c] + change
-        hold(c, s.scale, s.near, s.walls, s.unknowns.velocity)
+        hold(1, c, s.scale, s.near, s.walls, s.unknowns.velocity)
     move_all_together(s.scale.dt, 1, s.near, s.walls, s.unknowns.velocity)
     for c in range(s.walls.contacts.count):
         i = s.walls.contacts.particle[c]
