@@ -179,7 +179,7 @@ def test_it_solves_the_linear_system(material: Material, floor: bool) -> None:
     exact = dense(p)
     below(report.residual, 2e-6, "residual", derived=True)
     if floor:
-        assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 10
+        assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 5
     scale = np.abs(p.free_velocity).max()
     near(velocity, exact.velocity, "velocity, m/s", abs=5e-5 * scale)
     size = np.abs(exact.stress).max()

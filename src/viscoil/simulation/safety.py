@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from viscoil.particles.diagnostics import Diagnosis
+from viscoil.scene import Scene
+from viscoil.simulation.stepping import followed_speeds
 
 # Particles of which copies are kept to go back to; larger runs have their checkpoints.
 MOST_REMEMBERED = 500_000
@@ -71,7 +73,18 @@ class SpeedLimit:
         self._highest = max(self._highest, diagnosis.highest)
         self._lowest = min(self._lowest, diagnosis.lowest)
 
-    def speed(self, gravity: float, spacing: float) -> float:
-        """The limit, m/s; `gravity` (m/s²) also acts over a few spacings (m)."""
+    def speed(self, gravity: float, scene: Scene) -> float:
+        """The limit (m/s) in this scene; `gravity` (m/s²) also acts over a few spacings.
+
+        No less than what the longest step can follow: a start that is crowded flies apart with that.
+        And no more than what the shortest step can.
+        """
+        spacing = scene.spacings[0]
+        least, most = followed_speeds(scene.simulation, spacing)
         fall = max(self._highest - self._lowest, 0.0) + 8.0 * gravity * spacing
-        return JETS * math.sqrt(2.0 * fall + self._driven**2) + 1e-3
+        return min(max(JETS * math.sqrt(2.0 * fall + self._driven**2), least), most)
+
+
+def too_fast(who: str, speed: float, limit: float) -> str | None:
+    """What is wrong with something that is faster than the limit (m/s)."""
+    return f"{who} moves at {speed:.3g} m/s" if speed > limit else None

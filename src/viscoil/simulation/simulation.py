@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.bodies.arrays import BodyArrays
-from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
+from viscoil.bodies.rigid_bodies import RigidBodies
 from viscoil.colliders import ColliderSet
 from viscoil.core import compute, memory
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
@@ -38,10 +38,9 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
+from viscoil.simulation.safety import HALVINGS, Safety, Saved, SpeedLimit, too_fast
 from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, relax
-from viscoil.simulation.safety import HALVINGS, Safety, Saved, SpeedLimit
-from viscoil.simulation.starting import first_particles, make_neighbors, relax
-from viscoil.simulation.stepping import followed_speed, next_step, step_limit, step_note
+from viscoil.simulation.stepping import next_step, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
 from viscoil.solvers.registry import make_solver
@@ -88,7 +87,6 @@ class Simulation(Controls):
         self._channels = ItemChannels(scene)
         self._inflow = Inflow(scene, self._channels)
         self.bodies = RigidBodies(self._colliders, spacing, scene.simulation.report_forces)
-        """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
         self._walls = self._make_walls(self.bodies.arrays, len(self.bodies.slots))
         setting = Setting(
             spacing, self._solver.smoothing, scene.solver.support, scene, self._colliders
@@ -187,17 +185,10 @@ class Simulation(Controls):
             spacing=self.scene.simulation.spacing,
         )
 
-    @property
-    def collider_forces(self) -> list[ColliderForce]:
-        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
-        return self.bodies.forces
-
     def save(self, path: Path | str) -> None:
         """Writes a checkpoint from which the run goes on to the same bits."""
         arrays, metadata = self._state()
         save_checkpoint(path, arrays, metadata)
-
-    # How it is done
 
     def _step(self, dt: float) -> dict[str, Any]:
         frame = self.frame
@@ -265,9 +256,9 @@ class Simulation(Controls):
         if written:
             self._diagnosis = self._measure()
             self._limit.admit(self._diagnosis.max_speed)
-        if self.time == self.frame / self.scene.simulation.fps:
-            if not (written and self._what_is_wrong({})):
-                self._safety.remember_frame(self.particles.count)
+        finished = self.time == self.frame / self.scene.simulation.fps
+        if finished and not (written and self._what_is_wrong({})):
+            self._safety.remember_frame(self.particles.count)
 
     def _solver_state(self) -> State:
         return State(
@@ -304,22 +295,17 @@ class Simulation(Controls):
         """With the state after a step that reported this, if anything is."""
         self._diagnosis = self._measure()
         self._limit.see(self._diagnosis)
-        spacing = self.scene.spacings[0]
-        limit = self._limit.speed(math.hypot(*self.gravity), spacing)
-        limit = min(limit, followed_speed(self.scene.simulation, spacing))
-        if self.bodies.max_speed > limit:
-            body = f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
-            return self._diagnosis.trouble(limit) or body
-        return self._diagnosis.trouble(limit) or trouble(self.figures, report)
+        limit = self._limit.speed(math.hypot(*self.gravity), self.scene)
+        bodies = too_fast("a rigid body", self.bodies.max_speed, limit)
+        return self._diagnosis.trouble(limit) or bodies or trouble(self.figures, report)
 
     def _admit_what_drives(self, dt: float) -> None:
         """Tells the limit of speeds what may make particles fast in a step of `dt` (s)."""
         drive = self._forces.drive(self.time, dt)
-        given = sum(force.given for force in self._forces)
-        self._limit.push(drive.acceleration + given, dt)
-        walls = self._colliders.max_speed(self.time, dt)
+        self._limit.push(drive.acceleration + sum(force.given for force in self._forces), dt)
+        walls = max(self._colliders.max_speed(self.time, dt), self._inflow.max_speed)
         waves = self.scene.spacings[0] / step_limit(self._solver, self._solver_state())[0]
-        self._limit.admit(max(walls, waves, drive.wind, self._inflow.max_speed))
+        self._limit.admit(max(walls, waves, drive.wind))
 
     def _return_to(self, saved: Saved) -> None:
         """To a state that was saved, with the channels that were added since."""

@@ -7,8 +7,8 @@ from viscoil.scene import SimulationSettings
 from viscoil.solvers.protocol import Solver, State
 
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
-# By how much an adaptive step may differ from the one before: it follows a flow that changes, and does not
-# jump when single particles do. What forces and the solver can take at most always holds.
+# By how much an adaptive step may differ from the one before: it follows a flow that changes, and does
+# not jump when single particles do. What forces and the solver can take at most always holds.
 LARGEST_RISE = 1.25
 LARGEST_FALL = 0.5
 # Spacings per step beyond which a step cannot follow a flow: with a fixed step, and, for an adaptive one
@@ -65,11 +65,13 @@ def adaptive_step(
     return min(max(pushed, drifting, settings.min_time_step), settings.max_time_step)
 
 
-def followed_speed(settings: SimulationSettings, spacing: float) -> float:
-    """The speed (m/s) beyond which no step of these settings can follow; `spacing` as in `next_step`."""
+def followed_speeds(settings: SimulationSettings, spacing: float) -> tuple[float, float]:
+    """The speeds (m/s) that the longest and the shortest step can follow; `spacing` as in `next_step`."""
     if settings.time_step:
-        return FASTEST * spacing / settings.time_step
-    return FASTEST_ADAPTIVE * settings.cfl * spacing / settings.min_time_step
+        fixed = FASTEST * spacing / settings.time_step
+        return fixed, fixed
+    reach = FASTEST_ADAPTIVE * settings.cfl * spacing
+    return reach / settings.max_time_step, reach / settings.min_time_step
 
 
 def step_limit(solver: Solver, state: State) -> tuple[float, str]:

@@ -6,12 +6,12 @@ import quadrants as qd
 from viscoil.bodies.arrays import body_velocity, is_dynamic
 from viscoil.colliders.arrays import surface_friction, surface_velocity
 from viscoil.colliders.primitives import Contact
-from viscoil.core.compute import Vec3s, vec3
+from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import Mode, WallArrays, note_impulse
-from viscoil.walls.planes import share_of_slip_lost
+from viscoil.walls.arrays import WallArrays, note_impulse
 from viscoil.walls.paths import body_ahead, resting_distance, wall_ahead
+from viscoil.walls.planes import share_of_slip_lost
 
 
 @qd.func
@@ -26,9 +26,9 @@ def push_out(
     """(shift, u) with which the particle with contact c ends outside of the walls.
 
     It ends at x⁰ + Δt u + shift. An inward shift is taken back first: undoing it must not become a
-    velocity, as what is pushed besides does. A nozzle says where its particles go. Pushing a particle out of one wall may
-    push it through another, or through another part of the same one: a second round stops it where its
-    way meets the first of them, so that nothing leaks.
+    velocity, as what is pushed besides does. A nozzle says where its particles go. Pushing a particle
+    out of one wall may push it through another, or through another part of the same one: a second
+    round stops it where its way meets the first of them, so that nothing leaks.
     """
     still = shift
     moving = u
@@ -40,9 +40,7 @@ def push_out(
         for visit in range(2 * walls.count):
             k = visit % walls.count
             last_word = visit >= walls.count
-            still, moving = _pushed_from(
-                last_word, c, k, still, moving, scale, near, walls
-            )
+            still, moving = _pushed_from(last_word, c, k, still, moving, scale, near, walls)
     return still, moving
 
 

@@ -19,7 +19,6 @@ from viscoil.neighbors.resolution import (
     pressure_ratio,
     size_of,
     slope_share,
-    spacing_of,
     support_of,
     value_share,
     volume_of,

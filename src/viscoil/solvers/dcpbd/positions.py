@@ -164,9 +164,7 @@ def move(
 
 
 @qd.func
-def settle(
-    scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
-):
+def settle(scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32):
     """y ← x⁰ + Δt u + shift, out of the walls."""
     if near.contact[i] >= 0:
         shift, u = push_out(
@@ -202,9 +200,7 @@ def jacobi_from_positions(
 
 
 @qd.kernel(fastcache=True)
-def finish(
-    n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns, remainder: Vec3s
-):
+def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns, remainder: Vec3s):
     """x⁰ ← x¹ = x⁰ + Δt u¹ + shift; what rounding leaves out is added with the next step.
 
     Velocities are no differences of positions, so that no position rounds them; and positions are sums

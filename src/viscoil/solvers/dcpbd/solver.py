@@ -5,8 +5,8 @@ Where it deviates from the paper, and why. In the velocity projection:
   lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
   percent of a near one's weight are left out (`operators.least_weight`).
 - It is solved by preconditioned conjugate gradients (Jacobi is an option).
-- Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and do
-  not pull, and friction is in proportion to the whole load of a step.
+- Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and
+  do not pull, and friction is in proportion to the whole load of a step.
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
   may throw them farther than the search for contacts looked.
@@ -20,8 +20,8 @@ In the position projection:
   pressures (`density.recalled_share`).
 - No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
   (`positions.move`): beyond that its neighbours at x⁰ are not those that it meets.
-- Velocities are no differences of positions, and positions are compensated sums (`positions.finish`): both
-  would round what short steps do away.
+- Velocities are no differences of positions, and positions are compensated sums (`positions.finish`):
+  else rounding would take away what short steps do.
 - Stress that it adds is not kept for the next step (`conformation_update`): where density and
   conformation ask for what cannot be had together, it would pile up.
 

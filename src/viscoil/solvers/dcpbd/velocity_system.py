@@ -34,9 +34,9 @@ from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, free_part
 from viscoil.walls.body_velocities import (
     add_body_terms,
-    move_all_together,
     held_change,
     held_energy,
+    move_all_together,
     respond_bodies,
 )
 from viscoil.walls.planes import hold

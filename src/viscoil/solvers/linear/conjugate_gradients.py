@@ -1,7 +1,10 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Preconditioned conjugate gradients over particles, for any operator and any preconditioner.
 
-    length ← r·z / p·A p;  x += length p;  r −= length A p;  z ← P⁻¹ r;  p ← z + (r·z)'/(r·z) p
+    length ← r·p / p·A p;  x += length p;  r −= length A p;  z' ← P⁻¹ r;  p ← z' + r·(z' − z)/(r·z) p
+
+In exact arithmetic r·p is r·z and r·z is 0 with the new r, as textbooks have it; written like this
+(Polak and Ribière 1969) it also serves systems that are not quite linear, such as those with contacts.
 
 The operator A, the preconditioner P, the scalar product and the updates are compile-time arguments:
 functions of a `system`, a dataclass of whatever arrays they need. They are inlined, so that the loop
@@ -57,11 +60,7 @@ def conjugate_gradient_step(system_type: Any) -> Any:
             term[i] = along(system, i)
         sum_terms(n, term, loop.sums)
         total_blocks(n, loop.sums, loop.numbers, 2)
-        qd.loop_config(serialize=True)
-        for _ in range(1):
-            loop.numbers[3] = 0.0
-            if loop.numbers[1] > 0.0:
-                loop.numbers[3] = loop.numbers[2] / loop.numbers[1]
+        _set_length(loop)
         advance_rest(n, system, loop)
         for i in range(n):
             length = qd.cast(loop.numbers[3], qd.f32)
@@ -77,14 +76,30 @@ def conjugate_gradient_step(system_type: Any) -> Any:
             gained = loop.numbers[1] - loop.numbers[2]
             keep = qd.cast(qd.max(gained / qd.max(loop.numbers[0], 1e-300), 0.0), qd.f32)
             turn(system, precondition(system, i), keep, i)
-        qd.loop_config(serialize=True)
-        for _ in range(1):
-            loop.numbers[0] = loop.numbers[1]
-            loop.used[0] = loop.used[0] + 1
-            if loop.used[0] >= most or loop.numbers[0] <= enough:
-                go[None] = 0
+        _go_on_or_stop(go, most, enough, loop)
 
     return iterate
+
+
+@qd.func
+def _set_length(loop: LoopArrays):
+    """Number 3 ← r·p / p·A p, of numbers 2 and 1."""
+    qd.loop_config(serialize=True)
+    for _ in range(1):
+        loop.numbers[3] = 0.0
+        if loop.numbers[1] > 0.0:
+            loop.numbers[3] = loop.numbers[2] / loop.numbers[1]
+
+
+@qd.func
+def _go_on_or_stop(go: Flag, most: qd.i32, enough: qd.f64, loop: LoopArrays):
+    """Number 0 ← the new r·z, number 1."""
+    qd.loop_config(serialize=True)
+    for _ in range(1):
+        loop.numbers[0] = loop.numbers[1]
+        loop.used[0] = loop.used[0] + 1
+        if loop.used[0] >= most or loop.numbers[0] <= enough:
+            go[None] = 0
 
 
 @qd.func
