@@ -101,6 +101,7 @@ class Rig:
         c: StepContext = self.solver._context(self.solver.view(self.state, dt))
         self.solver._prepare(c)
         write(c.unknowns.free_velocity, self.particles["velocity"])
+        self.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)
         return c
 
     @property

@@ -31,6 +31,7 @@ class Chain:
     p: Floats
     image: Floats  # A p
     term: Floats
+    overlap: Floats
 
 
 @qd.func
@@ -47,7 +48,7 @@ def apply(n: qd.i32, s: Chain, loop: LoopArrays):
 
 
 @qd.func
-def advance_rest(s: Chain, loop: LoopArrays):
+def advance_rest(n: qd.i32, s: Chain, loop: LoopArrays):
     pass
 
 
@@ -68,6 +69,11 @@ def product(s: Chain, z: qd.f32, i: qd.i32) -> qd.f32:
 
 
 @qd.func
+def along(s: Chain, i: qd.i32) -> qd.f32:
+    return s.r[i] * s.p[i]
+
+
+@qd.func
 def turn(s: Chain, z: qd.f32, keep: qd.f32, i: qd.i32):
     s.p[i] = z + keep * s.p[i]
 
@@ -79,8 +85,8 @@ _step = conjugate_gradient_step(Chain)
 def iterate(go: Flag, n: qd.i32, most: qd.i32, enough: qd.f64, s: Chain, loop: LoopArrays):
     while qd.graph.do_while(go):
         _step(
-            apply, advance_rest, advance, by_diagonal, product, turn,
-            go, n, most, enough, s, s.term, loop,
+            apply, advance_rest, advance, by_diagonal, product, along, turn,
+            go, n, most, enough, s, s.term, s.overlap, loop,
         )  # fmt: skip
 
 
@@ -109,7 +115,7 @@ class Problem:
 def problem(coupling: float) -> Problem:
     rng = np.random.default_rng(3)
     scale = (10.0 ** rng.uniform(-1.0, 1.0, N)).astype(np.float32)
-    arrays: list[Any] = [scalars(qd.f32, N) for _ in range(6)]
+    arrays: list[Any] = [scalars(qd.f32, N) for _ in range(7)]
     write(arrays[0], scale)
     beside = np.full(N - 1, -coupling)
     plain = 3.0 * np.eye(N) + np.diag(beside, 1) + np.diag(beside, -1)

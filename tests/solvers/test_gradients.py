@@ -26,7 +26,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.operators import differences, gradient
-from viscoil.solvers.dcpbd.velocity_system import let_direction_act, velocities_under_stress
+from viscoil.solvers.dcpbd.velocity_system import let_stress_act, velocities_under_stress
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
@@ -83,14 +83,14 @@ class Body:
     def force(self, stress: Float | None = None, bend: Float | None = None) -> Float:
         """f(σ, μ), N, from u = u* + Δt f/m at u* = 0; μ is 0 without a gradient, as in a solve."""
         c = self.c
-        write(c.unknowns.direction, np.zeros((c.n, 6)) if stress is None else stress)
+        write(c.unknowns.stress, np.zeros((c.n, 6)) if stress is None else stress)
         bend = np.zeros((c.n, 3)) if bend is None else bend
-        write(c.unknowns.bend_direction, bend * self.kept[:, None])
+        write(c.unknowns.bend, bend * self.kept[:, None])
         c.unknowns.free_velocity.fill(0.0)
         c.unknowns.velocity.fill(np.nan)
         c.unknowns.traction.fill(np.nan)
         c.unknowns.pull.fill(np.nan)
-        let_direction_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+        let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
         velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
         return np.asarray(numbers(c.unknowns.velocity, c.n) * self.rig.mass / DT)
 

@@ -137,7 +137,8 @@ def test_a_crowded_start_is_relaxed_in_steps_that_it_can_take(
     30 rounds of 0.1 √d s, in steps no longer than sound allows, take half of the crowding away.
     """
     text = SCENE.replace("[0.16, 1.0, 0.12]", f"[{5.6 * D}, 1.0, {5.6 * D}]")
-    crowded = Simulation(Scene.from_toml(text)).step(1e-6)["overfilling"]
+    longest = 0.25 * 2.0 * D / 15.0
+    crowded = Simulation(Scene.from_toml(text)).step(longest)["overfilling"]
     taken: list[float] = []
     step = wcsph.WCSPH.step
 
@@ -148,11 +149,10 @@ def test_a_crowded_start_is_relaxed_in_steps_that_it_can_take(
     monkeypatch.setattr(wcsph.WCSPH, "step", noted)
     simulation = Simulation(Scene.from_toml(text.replace("[[fluids]]", "[[fluids]]\nrelax = true")))
     assert min(taken) > 0.5 and max(taken) < 1.0 + 1e-6
-    longest = 0.25 * 2.0 * D / 15.0
     assert sum(taken) * longest == pytest.approx(30 * 0.1 * np.sqrt(D))
     assert not np.any(simulation.particles["velocity"])
     assert np.abs(by_id(simulation, "position")[:, [0, 2]]).max() < 2.8 * D
-    below(simulation.step(1e-6)["overfilling"], 0.5 * crowded, "crowding after relaxation")
+    below(simulation.step(longest)["overfilling"], 0.5 * crowded, "crowding after relaxation")
 
 
 def test_a_fixed_step_that_is_too_long_for_it_is_noted(wcsph: ModuleType) -> None:

@@ -62,6 +62,8 @@ class Problem:
             self.c.unknowns.bend.fill(0.0)
         for name in SCRATCH:
             getattr(self.c.unknowns, name).fill(np.nan)
+        view = self.c.view
+        self.rig.walls.choose_planes(view.scale, view.near, self.c.unknowns.velocity)
         report = self.rig.solver._project_velocities(self.c)
         velocity, stress = self.c.unknowns.velocity, self.c.unknowns.stress
         return numbers(velocity, self.n), numbers(stress, self.n), report
@@ -177,7 +179,7 @@ def test_it_solves_the_linear_system(material: Material, floor: bool) -> None:
     exact = dense(p)
     below(report.residual, 2e-6, "residual", derived=True)
     if floor:
-        assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 10
+        assert (view(p.rig.walls.arrays.contacts.mode, p.rig.walls.count) == Mode.FIXED).sum() >= 5
     scale = np.abs(p.free_velocity).max()
     near(velocity, exact.velocity, "velocity, m/s", abs=5e-5 * scale)
     size = np.abs(exact.stress).max()

@@ -16,6 +16,8 @@ class Inflow:
         self.emitters = [_make(scene, k) for k in range(len(scene.emitters))]
         self.layers = [0] * len(self.emitters)
         """The next layer of each emitter; with the time, the whole state to restore."""
+        self.max_speed = 0.0
+        """Of all that has flown in, m/s."""
         self._scene = scene
         self._channels = channels
 
@@ -41,6 +43,8 @@ class Inflow:
 
     def _append(self, particles: Particles, k: int, emission: Emission, time: float) -> None:
         emitter, first = self.emitters[k], particles.next_id
+        speeds = np.linalg.norm(emission.velocities, axis=-1)
+        self.max_speed = max(self.max_speed, float(np.max(speeds, initial=0.0)))
         ids = np.arange(first, first + len(emission.positions))
         particles.append(
             {

@@ -44,6 +44,9 @@ class Force:
     name: ClassVar[str] = "force"
     """Under which its time, and how long it lets steps be, is reported."""
 
+    given: float = 0.0
+    """m/s²: the largest acceleration of the last step, of a force that does not know it beforehand."""
+
     def begin(self, step: StepView) -> None:
         """Before the solver prepares its constraints: what changes materials."""
 

@@ -86,7 +86,9 @@ class PythonForce(Force):
     def act(self, step: StepView, velocity: Any) -> None:
         """u* ← u* + Δt a."""
         seen = ForceInput(step, velocity)
-        change = np.float32(seen.dt) * self._checked(self._function(seen), seen)
+        acceleration = self._checked(self._function(seen), seen)
+        self.given = float(np.linalg.norm(acceleration, axis=-1).max(initial=0.0))
+        change = np.float32(seen.dt) * acceleration
         write(velocity, view(velocity, step.n) + change)
 
     def drive(self, time: float, longest: float) -> Drive:

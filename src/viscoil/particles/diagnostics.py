@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
-from viscoil.core.compute import Doubles, Floats, Ints, Vec3s, scalars, view
+from viscoil.core.compute import Doubles, Floats, Ints, Vec3s, scalars, vec3, view
 from viscoil.core.reductions import block_begin, block_count, block_end, blocks
 from viscoil.particles.store import Particles
 
-QUANTITIES = 9  # kinetic energy, momentum, angular momentum, largest speed, broken particles
+# kinetic energy, momentum, angular momentum, largest speed, broken particles, extremes of height
+QUANTITIES = 11
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Diagnosis:
     angular_momentum: tuple[float, float, float]  # kg m²/s, about the origin
     max_speed: float  # m/s
     broken: int  # particles whose position or velocity is not finite
+    highest: float = 0.0  # m²/s²: the largest −g·x
+    lowest: float = 0.0  # m²/s²: the least
 
     def trouble(self, speed_limit: float) -> str | None:
         """What is wrong with the particles, if anything: none should be faster than that (m/s)."""
@@ -42,12 +45,15 @@ def _diagnose(
     material: Ints,
     alive: Ints,
     density: Floats,
+    gravity: vec3,
     sums: Doubles,
 ):
     for b in range(blocks(n)):
         energy = qd.f64(0.0)
         fastest = qd.f64(0.0)
         broken = qd.f64(0.0)
+        highest = qd.f64(-1e30)
+        lowest = qd.f64(1e30)
         momentum = qd.Vector([0.0, 0.0, 0.0], qd.f64)
         angular = qd.Vector([0.0, 0.0, 0.0], qd.f64)
         for i in range(block_begin(b), block_end(b, n)):
@@ -65,14 +71,19 @@ def _diagnose(
             else:
                 energy += 0.5 * m * square
                 fastest = qd.max(fastest, square)
+                height = -x.dot(qd.cast(gravity, qd.f64))
+                highest = qd.max(highest, height)
+                lowest = qd.min(lowest, height)
                 momentum += m * u
                 angular += m * x.cross(u)
-        sums[b * 9] = energy
+        sums[b * 11] = energy
         for axis in qd.static(range(3)):
-            sums[b * 9 + 1 + axis] = momentum[axis]
-            sums[b * 9 + 4 + axis] = angular[axis]
-        sums[b * 9 + 7] = fastest
-        sums[b * 9 + 8] = broken
+            sums[b * 11 + 1 + axis] = momentum[axis]
+            sums[b * 11 + 4 + axis] = angular[axis]
+        sums[b * 11 + 7] = fastest
+        sums[b * 11 + 8] = broken
+        sums[b * 11 + 9] = highest
+        sums[b * 11 + 10] = lowest
 
 
 class Diagnostics:
@@ -81,7 +92,13 @@ class Diagnostics:
     def __init__(self) -> None:
         self._sums: Any = scalars(qd.f64, 1)
 
-    def __call__(self, particles: Particles, volume: float, density: Any) -> Diagnosis:
+    def __call__(
+        self,
+        particles: Particles,
+        volume: float,
+        density: Any,
+        gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> Diagnosis:
         n = particles.count
         mixed = "size" in particles
         size = particles.array("size") if mixed else density  # not read if all sizes are 1
@@ -90,7 +107,7 @@ class Diagnostics:
             self._sums = scalars(qd.f64, rows * QUANTITIES)
         _diagnose(
             n, volume, mixed, size, particles.array("position"), particles.array("velocity"),
-            particles.array("material"), particles.alive, density, self._sums,
+            particles.array("material"), particles.alive, density, vec3(*gravity), self._sums,
         )  # fmt: skip
         table = view(self._sums, rows * QUANTITIES).reshape(rows, QUANTITIES)
         total = table.sum(axis=0) if rows else np.zeros(QUANTITIES)
@@ -101,6 +118,8 @@ class Diagnostics:
             angular_momentum=_triple(total[4:7]),
             max_speed=fastest**0.5,
             broken=int(total[8]),
+            highest=float(table[:, 9].max()) if rows else 0.0,
+            lowest=float(table[:, 10].min()) if rows else 0.0,
         )
 
 

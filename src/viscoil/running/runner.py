@@ -183,8 +183,10 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
 
 def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
     display = progress.choose(simulation.frame, frames, quiet, simulation.figures)
+    shortened: list[float] = []  # times of the steps that went wrong at first, s
     with _closing(recorder, display), _stop_signals() as stopped, told_of(display.compiled):
-        _drive(simulation, frames, recorder, display, stopped)
+        _drive(simulation, frames, recorder, display, stopped, shortened)
+    _show([] if quiet else _shortened_note(shortened))
 
 
 @contextmanager
@@ -224,12 +226,14 @@ def _drive(
     recorder: Recorder,
     display: progress.Progress,
     stopped: Callable[[], int | None],
+    shortened: list[float],
 ) -> None:
     """Step to the last frame, saving the state now and then and at the end."""
     if simulation.steps == 0:
         recorder.frame(simulation.snapshot())
     while simulation.frame < frames:
-        _step(simulation, recorder, display)
+        if _step(simulation, recorder, display).get("halvings"):
+            shortened.append(simulation.time)
         if (number := stopped()) is not None:
             recorder.checkpoint(simulation)
             raise Stopped(_stopped_text(simulation, frames), 128 + number)
@@ -237,7 +241,9 @@ def _drive(
     recorder.checkpoint(simulation)
 
 
-def _step(simulation: Simulation, recorder: Recorder, display: progress.Progress) -> None:
+def _step(
+    simulation: Simulation, recorder: Recorder, display: progress.Progress
+) -> Mapping[str, Any]:
     frame = simulation.frame
     try:
         stats = simulation.step()
@@ -253,6 +259,18 @@ def _step(simulation: Simulation, recorder: Recorder, display: progress.Progress
     if simulation.frame != frame:
         recorder.frame(simulation.snapshot())
     display.step(simulation.frame, stats)
+    return stats
+
+
+def _shortened_note(times: Sequence[float]) -> list[str]:
+    """A sentence if steps had to be taken again, shorter."""
+    if not times:
+        return []
+    return [
+        f"{progress.counted(len(times), 'step')} went wrong at first and were taken again with half the "
+        f"length or less, the first at {times[0]:.4g} s: look there whether all is well, or make "
+        "simulation.max_time_step shorter"
+    ]
 
 
 def _check_figures(simulation: Simulation, stats: Mapping[str, Any]) -> None:

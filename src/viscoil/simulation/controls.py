@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
 from viscoil.core.errors import ViscoilError
 from viscoil.forces.protocol import Forces
 from viscoil.forces.python_force import ForceFunction, PythonForce
@@ -25,6 +26,8 @@ class Controls:
     scene: Scene
     """What is simulated, as it was at the start."""
     particles: Particles
+    bodies: RigidBodies
+    """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
     _materials: Materials
     _forces: Forces
 
@@ -51,6 +54,11 @@ class Controls:
         check_fit(self.scene, name, after)
         self._materials.materials[index] = after
         return MaterialChange(name, before, after)
+
+    @property
+    def collider_forces(self) -> list[ColliderForce]:
+        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
+        return self.bodies.forces
 
     @property
     def ids(self) -> channels.Ids:

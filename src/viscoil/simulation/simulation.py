@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from viscoil.bodies.arrays import BodyArrays
-from viscoil.bodies.rigid_bodies import ColliderForce, RigidBodies
+from viscoil.bodies.rigid_bodies import RigidBodies
 from viscoil.colliders import ColliderSet
 from viscoil.core import compute, memory
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
@@ -38,15 +38,13 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
+from viscoil.simulation.safety import HALVINGS, Safety, Saved, SpeedLimit, too_fast
 from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, relax
-from viscoil.simulation.stepping import next_step, speed_limit, step_limit, step_note
+from viscoil.simulation.stepping import next_step, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
 from viscoil.solvers.registry import make_solver
 from viscoil.walls.contact_walls import ContactWalls
-
-# Particles of which a copy is kept to go back to; larger runs have their checkpoints.
-MOST_REMEMBERED = 500_000
 
 
 class Simulation(Controls):
@@ -89,7 +87,6 @@ class Simulation(Controls):
         self._channels = ItemChannels(scene)
         self._inflow = Inflow(scene, self._channels)
         self.bodies = RigidBodies(self._colliders, spacing, scene.simulation.report_forces)
-        """The rigid bodies: `simulation.bodies.states[k]` is that of the collider k."""
         self._walls = self._make_walls(self.bodies.arrays, len(self.bodies.slots))
         setting = Setting(
             spacing, self._solver.smoothing, scene.solver.support, scene, self._colliders
@@ -99,6 +96,8 @@ class Simulation(Controls):
         self._last_step = 0.0
         self._removed = 0  # in the last step; they are dropped by the next one
         self._stepping = False
+        self._limit = SpeedLimit()
+        self._safety = Safety(self._state, self._return_to)
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
         """All particles; `particles["velocity"]` is like a NumPy array until the next step."""
         if checkpoint:
@@ -107,8 +106,8 @@ class Simulation(Controls):
         self.notes += step_note(scene.simulation, *step_limit(self._solver, self._solver_state()))
         self._diagnosis = self._measure()
         self.particles.take_written()  # by starting
-        self._good: tuple[dict[str, Any], dict[str, Any]] | None = None
-        self._remember()
+        self._limit.admit(self._max_speed())
+        self._safety.remember_frame(self.particles.count)
 
     # What a user calls
 
@@ -186,47 +185,60 @@ class Simulation(Controls):
             spacing=self.scene.simulation.spacing,
         )
 
-    @property
-    def collider_forces(self) -> list[ColliderForce]:
-        """What fluid did to colliders in the last step: dynamic ones, or all if the scene says so."""
-        return self.bodies.forces
-
     def save(self, path: Path | str) -> None:
         """Writes a checkpoint from which the run goes on to the same bits."""
         arrays, metadata = self._state()
         save_checkpoint(path, arrays, metadata)
 
-    # How it is done
-
     def _step(self, dt: float) -> dict[str, Any]:
         frame = self.frame
-        with self._back_if_it_fails():
-            self._inflow.add_to(self.particles, self.time, self._last_step)
-            self._colliders.move_to(self.time + dt, dt)
-            self.bodies.begin(self.time, dt, self.gravity)
-            report = self._solver.step(self._solver_state(), dt)
-            self.particles.end_views()
-            self.bodies.finish(dt)
-        self._advance_clock(dt)
-        self._check(dt, report)
+        report, dt, halvings = self._advance(dt)
         if self._remove():
             self._diagnosis = self._measure()
-        figures = self._figures(dt, report)
+        figures = {**self._figures(dt, report), "halvings": halvings}
         self._on_step(figures)
         if self.frame != frame and len(self._on_frame):
             self._on_frame(self.snapshot())
-        self._finish(dt)
+        self._finish()
         return figures
+
+    def _advance(self, dt: float) -> tuple[Mapping[str, float], float, int]:
+        """A step, with half its length as often as it goes wrong; the length, and how often that was."""
+        self._safety.remember_step(self.particles.count)
+        for halvings in range(HALVINGS + 1):
+            with self._back_if_it_fails():
+                report = self._try(dt)
+            self._admit_what_drives(dt)
+            reason = self._what_is_wrong(report)
+            if reason is None:
+                return report, dt, halvings
+            where = f"step {self.steps}, t = {self.time:.6g} s"
+            if halvings < HALVINGS and self._safety.back_to_step():
+                dt *= 0.5
+        kept = self._safety.back_to_frame()
+        raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
+
+    def _try(self, dt: float) -> Mapping[str, float]:
+        """All that a step does to particles, bodies and the clock."""
+        self._inflow.add_to(self.particles, self.time, self._last_step)
+        self._colliders.move_to(self.time + dt, dt)
+        self.bodies.begin(self.time, dt, self.gravity)
+        report = self._solver.step(self._solver_state(), dt)
+        self.particles.end_views()
+        self.bodies.finish(dt)
+        self._advance_clock(dt)
+        return report
 
     def _next_step(self) -> float:
         """Length of the next step, s."""
         if self.particles.take_written():
             self._diagnosis = self._measure()  # velocities may be the user's
+            self._limit.admit(self._diagnosis.max_speed)
         settings = self.scene.simulation
         return next_step(
             settings, self.time, self.frame, self._max_speed(),
             self._forces.drive(self.time, settings.max_time_step), self.scene.spacings[0],
-            step_limit(self._solver, self._solver_state())[0],
+            step_limit(self._solver, self._solver_state())[0], self._last_step,
         )  # fmt: skip
 
     @contextmanager
@@ -235,17 +247,18 @@ class Simulation(Controls):
         try:
             yield
         except BaseException:
-            self._go_back()
+            self._safety.back_to_frame()
             raise
 
-    def _finish(self, dt: float) -> None:
+    def _finish(self) -> None:
         """Remembers a finished frame, with what callbacks made of it, unless that is nonsense."""
         written = self.particles.take_written()
         if written:
             self._diagnosis = self._measure()
-        if self.time == self.frame / self.scene.simulation.fps:
-            if not (written and self._trouble(dt)):
-                self._remember()
+            self._limit.admit(self._diagnosis.max_speed)
+        finished = self.time == self.frame / self.scene.simulation.fps
+        if finished and not (written and self._what_is_wrong({})):
+            self._safety.remember_frame(self.particles.count)
 
     def _solver_state(self) -> State:
         return State(
@@ -278,46 +291,35 @@ class Simulation(Controls):
         if abs(self.time - frame_end) <= rounding:
             self.time = frame_end
 
-    def _check(self, dt: float, report: Mapping[str, float]) -> None:
-        """Stops a simulation that went wrong, in its last good state."""
+    def _what_is_wrong(self, report: Mapping[str, float]) -> str | None:
+        """With the state after a step that reported this, if anything is."""
         self._diagnosis = self._measure()
-        reason = self._trouble(dt) or trouble(self.figures, report)
-        if reason is None:
-            return
-        where = f"step {self.steps}, t = {self.time:.6g} s"
-        kept = self._go_back()
-        raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
+        self._limit.see(self._diagnosis)
+        limit = self._limit.speed(math.hypot(*self.gravity), self.scene)
+        bodies = too_fast("a rigid body", self.bodies.max_speed, limit)
+        return self._diagnosis.trouble(limit) or bodies or trouble(self.figures, report)
 
-    def _trouble(self, dt: float) -> str | None:
-        """What is wrong with the state after a step of `dt`, if anything is."""
-        limit = speed_limit(self.scene.simulation, self.scene.spacings[0], dt)
-        if self.bodies.max_speed > limit:
-            return self._diagnosis.trouble(limit) or (
-                f"a rigid body moves at {self.bodies.max_speed:.3g} m/s"
-            )
-        return self._diagnosis.trouble(limit)
+    def _admit_what_drives(self, dt: float) -> None:
+        """Tells the limit of speeds what may make particles fast in a step of `dt` (s)."""
+        drive = self._forces.drive(self.time, dt)
+        self._limit.push(drive.acceleration + sum(force.given for force in self._forces), dt)
+        walls = max(self._colliders.max_speed(self.time, dt), self._inflow.max_speed)
+        waves = self.scene.spacings[0] / step_limit(self._solver, self._solver_state())[0]
+        self._limit.admit(max(walls, waves, drive.wind))
 
-    def _remember(self) -> None:
-        """Keeps the present state to go back to, unless that would take too much memory."""
-        self._good = None  # before the copy, so that there are never two
-        if self.particles.count <= MOST_REMEMBERED:
-            self._good = self._state()
-
-    def _go_back(self) -> bool:
-        """To the last finished frame, with the channels that were added since; whether it could."""
-        if self._good is None:
-            return False
+    def _return_to(self, saved: Saved) -> None:
+        """To a state that was saved, with the channels that were added since."""
         kinds = dict(self.particles.kinds)
-        self.particles.become(self._load_state(*self._good))
+        self.particles.become(self._load_state(*saved))
         for name, kind in kinds.items():
             if name not in self.particles:
                 self.particles.add_channel(name, kind)
         self._diagnosis = self._measure()
-        return True
 
     def _measure(self) -> Diagnosis:
         table = self._materials.table
-        return self._diagnose(self.particles, self._solver.scale.volume, table.density)
+        volume = self._solver.scale.volume
+        return self._diagnose(self.particles, volume, table.density, self.gravity)
 
     def _figures(self, dt: float, report: Mapping[str, float]) -> dict[str, Any]:
         diagnosis = self._diagnosis

@@ -7,8 +7,12 @@ from viscoil.scene import SimulationSettings
 from viscoil.solvers.protocol import Solver, State
 
 ROUNDING = 1e-9  # of a step: a remainder this small is not worth a step of its own
-# Spacings per step that no sane flow exceeds: with a fixed step, and, for an adaptive one that asked
-# for `cfl` spacings, how many times that.
+# By how much an adaptive step may differ from the one before: it follows a flow that changes, and does
+# not jump when single particles do. What forces and the solver can take at most always holds.
+LARGEST_RISE = 1.25
+LARGEST_FALL = 0.5
+# Spacings per step beyond which a step cannot follow a flow: with a fixed step, and, for an adaptive one
+# that asked for `cfl` spacings, how many times that.
 FASTEST = 50.0
 FASTEST_ADAPTIVE = 12.0
 
@@ -21,14 +25,19 @@ def next_step(
     drive: Drive | None = None,
     spacing: float | None = None,
     limit: float = math.inf,
+    last: float = 0.0,
 ) -> float:
     """Δt in s: an equal share of what is left of the frame, no longer than asked for.
 
     `spacing` (m) is that of the smallest particles, if not the one of the settings; `limit` is
-    the longest adaptive step that forces and the solver allow, s.
+    the longest adaptive step that forces and the solver allow, s, and `last` the step before, s, 0 if
+    there was none.
     """
     left = (frame + 1) / settings.fps - time
-    adaptive = min(adaptive_step(settings, max_speed, drive, spacing), limit)
+    adaptive = adaptive_step(settings, max_speed, drive, spacing)
+    if last > 0.0:
+        adaptive = min(max(adaptive, LARGEST_FALL * last), LARGEST_RISE * last)
+    adaptive = min(adaptive, limit)
     return equal_share(left, settings.time_step or adaptive)
 
 
@@ -56,10 +65,13 @@ def adaptive_step(
     return min(max(pushed, drifting, settings.min_time_step), settings.max_time_step)
 
 
-def speed_limit(settings: SimulationSettings, spacing: float, dt: float) -> float:
-    """What moves faster (m/s) in a step of `dt` (s) has gone wrong; `spacing` as in `next_step`."""
-    reach = FASTEST if settings.time_step else FASTEST_ADAPTIVE * settings.cfl
-    return max(reach * spacing / dt, 1e-3)
+def followed_speeds(settings: SimulationSettings, spacing: float) -> tuple[float, float]:
+    """The speeds (m/s) that the longest and the shortest step can follow; `spacing` as in `next_step`."""
+    if settings.time_step:
+        fixed = FASTEST * spacing / settings.time_step
+        return fixed, fixed
+    reach = FASTEST_ADAPTIVE * settings.cfl * spacing
+    return reach / settings.max_time_step, reach / settings.min_time_step
 
 
 def step_limit(solver: Solver, state: State) -> tuple[float, str]:

@@ -68,6 +68,13 @@ class Contacts:
         Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
     )
     friction: Floats  # factor of its material on the walls' friction
+    wanted: Vec3s  # its velocity if no wall were there, m/s
+    wanted_change: Vec3s  # m/s: what a direction of conjugate gradients does to that
+    before: Vec3s  # its velocity before an iteration, m/s
+    plane_wall: Ints  # (3 each) the collider of a plane (`planes`), -1: none
+    plane_gap: Floats  # (3 each) m: how far from resting on it the way without forces ends
+    plane_start: Floats  # (3 each) m: how far from resting on it the step starts
+    plane_normal: Vec3s  # (3 each)
 
 
 @dataclasses.dataclass
@@ -186,6 +193,13 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         start=vectors(4, count * bodies),
         impulse=vectors(3, count * bodies),
         friction=scalars(qd.f32, count),
+        wanted=vectors(3, count),
+        wanted_change=vectors(3, count),
+        before=vectors(3, count),
+        plane_wall=scalars(qd.i32, 3 * count),
+        plane_gap=scalars(qd.f32, 3 * count),
+        plane_start=scalars(qd.f32, 3 * count),
+        plane_normal=vectors(3, 3 * count),
     )
 
 

@@ -31,8 +31,9 @@ def constrain_positions(
     share_pushes(scale, near, walls)
     for c in range(count):
         i = walls.contacts.particle[c]
-        out, _still = push_out(c, place[i], vec3(0.0), scale, near, walls)
-        place[i] = out
+        u = (place[i] - near.position[i]) / scale.dt
+        _shift, out = push_out(c, vec3(0.0), u, scale, near, walls)
+        place[i] = near.position[i] + scale.dt * out
     move_bodies(scale, near, walls)
 
 

@@ -81,34 +81,41 @@ def move_together(
 
     `anew`: the velocities are those without any contact, so bodies start from theirs too.
     """
-    qd.loop_config(serialize=qd.static(on_cpu()))
-    for b in range(walls.body_count):
-        take_impulses(b, near, walls)
-        if walls.bodies.primitive[b] < 0:
-            if anew == 1:
-                walls.bodies.impulse[b] = double3(0.0)
-                walls.bodies.twist[b] = double3(0.0)
-            walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.contact_impulse[b]
-            walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.contact_twist[b]
-        else:
-            if anew == 1:
-                change = walls.bodies.velocity[b] - walls.bodies.free_velocity[b]
-                walls.bodies.contact_impulse[b] = (
-                    walls.bodies.contact_impulse[b] - change / walls.bodies.inverse_mass[b]
-                )
-                turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
-                walls.bodies.contact_twist[b] = (
-                    walls.bodies.contact_twist[b] - walls.bodies.inertia[b] @ turn
-                )
-            _join(b, near, walls)
-            respond_body(walls.bodies, b)
-            walls.bodies.velocity[b] = walls.bodies.velocity[b] + walls.bodies.response[b]
-            turned = walls.bodies.angular_velocity[b] + walls.bodies.response_twist[b]
-            walls.bodies.angular_velocity[b] = turned
-            place(walls.bodies, b, dt, walls.colliders)
-    for c in range(walls.contacts.count):
-        i = walls.contacts.particle[c]
-        velocity[i] = velocity[i] + _change_with_body(c, near, walls)
+    move_all_together(dt, anew, near, walls, velocity)
+
+
+@qd.func
+def move_all_together(
+    dt: qd.f32, anew: qd.i32, near: ParticleArrays, walls: WallArrays, velocity: Vec3s
+):
+    """`move_together` inside a kernel."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=qd.static(on_cpu()))
+        for b in range(walls.body_count):
+            take_impulses(b, near, walls)
+            if walls.bodies.primitive[b] < 0:
+                if anew == 1:
+                    walls.bodies.impulse[b] = double3(0.0)
+                    walls.bodies.twist[b] = double3(0.0)
+                walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.contact_impulse[b]
+                walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.contact_twist[b]
+            else:
+                if anew == 1:
+                    change = walls.bodies.velocity[b] - walls.bodies.free_velocity[b]
+                    more = -change / walls.bodies.inverse_mass[b]
+                    walls.bodies.contact_impulse[b] = walls.bodies.contact_impulse[b] + more
+                    turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
+                    twist = -(walls.bodies.inertia[b] @ turn)
+                    walls.bodies.contact_twist[b] = walls.bodies.contact_twist[b] + twist
+                _join(b, near, walls)
+                respond_body(walls.bodies, b)
+                walls.bodies.velocity[b] = walls.bodies.velocity[b] + walls.bodies.response[b]
+                turned = walls.bodies.angular_velocity[b] + walls.bodies.response_twist[b]
+                walls.bodies.angular_velocity[b] = turned
+                place(walls.bodies, b, dt, walls.colliders)
+        for c in range(walls.contacts.count):
+            i = walls.contacts.particle[c]
+            velocity[i] = velocity[i] + _change_with_body(c, near, walls)
 
 
 @qd.kernel(fastcache=True)
@@ -193,25 +200,3 @@ def add_body_terms(walls: WallArrays, sums: Doubles):
                 energy = v.dot(v) / walls.bodies.inverse_mass[b]
                 energy += w.dot(walls.bodies.inertia[b] @ w)
                 sums[0] = sums[0] + 2.0 * energy
-
-
-@qd.func
-def advance_bodies(dt: qd.f32, walls: WallArrays, sums: Doubles):
-    """V += length a, with the length that the particles take too."""
-    if qd.static(walls.coupled):
-        qd.loop_config(serialize=True)
-        for b in range(walls.body_count):
-            length = 1.0 / sums[1]
-            if walls.bodies.primitive[b] >= 0:
-                moved = walls.bodies.velocity[b] + length * walls.bodies.response[b]
-                walls.bodies.velocity[b] = moved
-                turned = walls.bodies.angular_velocity[b] + length * walls.bodies.response_twist[b]
-                walls.bodies.angular_velocity[b] = turned
-                place(walls.bodies, b, dt, walls.colliders)
-            else:
-                walls.bodies.impulse[b] = (
-                    walls.bodies.impulse[b] + length * walls.bodies.contact_impulse[b]
-                )
-                walls.bodies.twist[b] = (
-                    walls.bodies.twist[b] + length * walls.bodies.contact_twist[b]
-                )

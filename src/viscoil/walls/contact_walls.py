@@ -15,7 +15,7 @@ from viscoil.emitters.nozzles import EmitterFrame
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
-from viscoil.walls import body_positions, body_velocities, response, search
+from viscoil.walls import body_positions, body_velocities, planes, search
 from viscoil.walls.arrays import WallArrays, make_contacts, make_nozzles
 
 
@@ -79,28 +79,29 @@ class ContactWalls:
         if self.arrays.coupled:
             body_velocities.place_bodies(scale.dt, self.arrays)
 
+    def choose_planes(self, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
+        """Says which planes walls are to particles that would go with these velocities."""
+        if self.count:
+            planes.choose_planes(self.count, scale, near, self.arrays, velocity)
+
     def constrain_velocities(
         self,
         scale: Scale,
         near: ParticleArrays,
         velocity: Any,
         *,
-        as_load: bool = False,
+        in_solve: bool = False,
         anew: bool = True,
-    ) -> bool:
-        """Clamps velocities at walls and moves bodies with them; whether a contact opened or closed.
+    ) -> None:
+        """Takes from velocities what leads into walls, and moves bodies with them.
 
-        `as_load`: velocities show what the forces of a solve ask for (see `response.clamped`).
+        `in_solve`: they show what the forces of a solve ask for (see `planes.hold`).
         `anew`: they are those without any contact (see `body_velocities.move_together`).
         """
-        changed = 0
         if self.count:
-            changed = response.constrain_velocities(
-                self.count, int(as_load), scale, near, self.arrays, velocity
-            )
+            planes.hold_velocities(self.count, int(in_solve), scale, near, self.arrays, velocity)
         if self.arrays.coupled:
             body_velocities.move_together(scale.dt, int(anew), near, self.arrays, velocity)
-        return changed > 0
 
     def bound_others(self, n: int, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Particles that are in no contact stay in none, however forces drive them."""

@@ -10,7 +10,7 @@ from viscoil.walls.arrays import WallArrays
 class Walls(Protocol):
     """All that holds or drives particles in a step.
 
-    The order of a step is `find`, then `constrain_velocities` as often as a velocity solve needs it,
+    The order of a step is `find`, `choose_planes`, `constrain_velocities` as often as a solve needs it,
     then `constrain_positions` (or the functions of `walls.response` inside a solver's own kernels).
     """
 
@@ -26,16 +26,19 @@ class Walls(Protocol):
     ) -> None:
         """Collects those particles; `velocity` is u⁰, `friction` a factor per material."""
 
+    def choose_planes(self, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
+        """Looks for walls along the ways of particles with these velocities, u*."""
+
     def constrain_velocities(
         self,
         scale: Scale,
         near: ParticleArrays,
         velocity: Any,
         *,
-        as_load: bool = False,
+        in_solve: bool = False,
         anew: bool = True,
-    ) -> bool:
-        """Takes from velocities what leads into walls; whether any particle was let go or caught."""
+    ) -> None:
+        """Takes from velocities what leads into those walls; `in_solve`: they show loads, not ways."""
 
     def bound_others(self, n: int, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Bounds velocities of the particles that `find` did not collect."""

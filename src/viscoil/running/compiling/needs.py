@@ -7,7 +7,10 @@ from viscoil.scene import Scene
 
 # Kernels are named after their module and function, the longest to compile first, so that no process is
 # left with a long one when the others are done.
-WALLS = ("response.constrain_velocities",)
+WALLS = (
+    "planes.choose_planes",
+    "planes.hold_velocities",
+)
 PICTURE = (
     "kernels.draw_picture", "kernels.draw_light_map", "distance_grid.sum_blocks",
     "distance_grid.finish_blocks",

@@ -16,7 +16,7 @@ class DcpbdSettings(SolverSettings):
     """Doubly constrained position-based dynamics (Barreiro et al. 2017)."""
 
     CHANNELS: ClassVar[tuple[str, ...]] = (
-        "pressure", "conformation", "dilation", "curvature", "stress", "bend",
+        "pressure", "remainder", "conformation", "dilation", "curvature", "stress", "bend",
     )  # fmt: skip
 
     method: Literal["dcpbd"] = "dcpbd"

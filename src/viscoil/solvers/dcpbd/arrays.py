@@ -11,7 +11,10 @@ from viscoil.core.compute import Floats, Ints, Mat3s, Vec3s, Vec6s, matrices, sc
 from viscoil.neighbors.pairs import PairList
 from viscoil.particles.store import ChannelKind, Particles
 
-PRESSURE: Mapping[str, ChannelKind] = {"pressure": ChannelKind("f32", 1, "Pa")}
+PRESSURE: Mapping[str, ChannelKind] = {
+    "pressure": ChannelKind("f32", 1, "Pa"),
+    "remainder": ChannelKind("f32", 3, "m"),  # of the position, what its last bit could not hold
+}
 """Channels of every particle."""
 STRESS: Mapping[str, ChannelKind] = {
     "conformation": ChannelKind("f32", 6, "1", rest=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
@@ -54,7 +57,6 @@ class Unknowns:
     velocity_change: Vec3s  # w, m/s: what p of the conjugate gradients does to u
     place: Vec3s  # y, m: from x** to x¹ in the position projection
     place_change: Vec3s  # m: what one iteration of the pressures does to y
-    displacement: Vec3s  # y − x⁰ without shifts, m
     shift: Vec3s  # the part of y that only rearranges particles and is no motion of the fluid, m
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
@@ -86,7 +88,6 @@ BORROWED = {
 SHARED = {
     "place": "free_velocity",
     "place_change": "velocity_change",
-    "displacement": "velocity_change",
     "added_stress": "direction",
     "shift": "bend_direction",
     "tally": "bend_residual",

@@ -12,7 +12,6 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import leak
 from viscoil.solvers.dcpbd.operators import gradient
-from viscoil.solvers.dcpbd.positions import displacement
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
@@ -62,11 +61,9 @@ def update_conformation(
 ):
     """Q by eq. 6 with the deformation that the step ended with; the stress turns with the fluid."""
     for i in range(n):
-        unknowns.displacement[i] = displacement(near, unknowns, i)
-    for i in range(n):
         m = near.material[i]
         relaxation = materials.relaxation[m] * (1.0 - leak(materials, near, stencil, i))
-        deformation = gradient(scale, near, stencil, unknowns.displacement, i)
+        deformation = scale.dt * gradient(scale, near, stencil, unknowns.velocity, i)
         deformation += qd.Matrix.identity(qd.f32, 3)
         q = memory.conformation[i]
         if qd.static(implicit):

@@ -19,7 +19,6 @@ from viscoil.neighbors.resolution import (
     pressure_ratio,
     size_of,
     slope_share,
-    spacing_of,
     support_of,
     value_share,
     volume_of,
@@ -273,20 +272,8 @@ def apply_pressure_change(
             push -= step
             shift -= step
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
-        unknowns.place_change[i] = factor * push
+        shifted = vec3(0.0)
         if qd.static(shifting):
             shifted = factor * stencil.firmness[i] * shift
             unknowns.shift[i] = unknowns.shift[i] + shifted
-
-
-@qd.func
-def trusted(y: vec3, scale: Scale, near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
-    """y, but within a spacing of where the velocity projection sent the particle.
-
-    Farther than that its neighbours at x⁰ are not those that it meets, and corrections from them are
-    wrong: a particle in a degenerate neighbourhood would be thrown out of it.
-    """
-    predicted = near.position[i] + scale.dt * unknowns.velocity[i]
-    offset = y - predicted
-    reach = spacing_of(scale, near, i)
-    return predicted + offset * qd.min(1.0, reach / qd.max(offset.norm(), 1e-30))
+        unknowns.place_change[i] = factor * push - shifted

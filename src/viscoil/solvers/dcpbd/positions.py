@@ -7,9 +7,10 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import strain_of_deformation, strain_step
 from viscoil.constraints.rotation import nearest_rotation
-from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6
+from viscoil.core.compute import COMPILED_IN, Flag, Vec3s, vec3, vec6
 from viscoil.core.reductions import total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.resolution import spacing_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import (
@@ -19,7 +20,6 @@ from viscoil.solvers.dcpbd.density import (
     prepare_stiffness,
     recall_pressure,
     sum_tallies,
-    trusted,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
@@ -66,8 +66,7 @@ def predict_places(
             unknowns.added_stress[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
         recall_pressure(near, walls, stencil, unknowns, i)
-        y = near.position[i] + scale.dt * unknowns.velocity[i]
-        settle(y, scale, near, walls, unknowns, i)
+        settle(scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
 
 
@@ -95,7 +94,7 @@ def predict(
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
     apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
     for i in range(n):
-        settle(unknowns.place[i] + unknowns.place_change[i], scale, near, walls, unknowns, i)
+        move(unknowns.place_change[i], scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
@@ -119,8 +118,7 @@ def iterate(
     while qd.graph.do_while(go):
         apply_pressure_change(n, options.shifting, scale, near, walls, stencil, unknowns)
         for i in range(n):
-            settle(unknowns.place[i] + unknowns.place_change[i], scale, near, walls, unknowns, i)
-            unknowns.displacement[i] = displacement(near, unknowns, i)
+            move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)
         if qd.static(options.conforming):
             jacobi_from_positions(
@@ -128,8 +126,8 @@ def iterate(
             )
             for i in range(n):
                 force = stress_force(near, stencil, unknowns, i)
-                y = unknowns.place[i] + scale.dt * scale.dt * near.inverse_mass[i] * force
-                settle(y, scale, near, walls, unknowns, i)
+                change = scale.dt * scale.dt * near.inverse_mass[i] * force
+                move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
         change_pressure(n, scale, near, walls, unknowns, loop.numbers)
@@ -143,28 +141,39 @@ def iterate(
 
 
 @qd.func
-def settle(
-    y: vec3,
+def move(
+    change: vec3,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Moves particle i to y, or as far towards it as it is trusted, and out of the walls."""
-    to = trusted(y, scale, near, unknowns, i)
-    take_back(to - y, scale, near, walls, i)
-    if near.contact[i] >= 0:
-        out, shift = push_out(near.contact[i], to, unknowns.shift[i], scale, near, walls)
-        to = out
-        unknowns.shift[i] = shift
-    unknowns.place[i] = to
+    """Δt u += change, but half a spacing at most, and y with it, out of the walls.
+
+    Farther than that its neighbours at x⁰ say nothing about a particle, and one whose neighbourhood
+    makes no sense is not flung away. Shifts end within a spacing for the same reason.
+    """
+    reach = spacing_of(scale, near, i)
+    taken = change * qd.min(1.0, 0.5 * reach / qd.max(change.norm(), 1e-30))
+    take_back(taken - change, scale, near, walls, i)
+    unknowns.velocity[i] = unknowns.velocity[i] + taken / scale.dt
+    shift = unknowns.shift[i]
+    unknowns.shift[i] = shift * qd.min(1.0, reach / qd.max(shift.norm(), 1e-30))
+    settle(scale, near, walls, unknowns, i)
 
 
 @qd.func
-def displacement(near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> vec3:
-    """y − x⁰ without shifts."""
-    return unknowns.place[i] - unknowns.shift[i] - near.position[i]
+def settle(scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32):
+    """y ← x⁰ + Δt u + shift, out of the walls."""
+    if near.contact[i] >= 0:
+        shift, u = push_out(
+            near.contact[i], unknowns.shift[i], unknowns.velocity[i], scale, near, walls
+        )
+        unknowns.shift[i] = shift
+        unknowns.velocity[i] = u
+    moved = scale.dt * unknowns.velocity[i] + unknowns.shift[i]
+    unknowns.place[i] = near.position[i] + moved
 
 
 @qd.func
@@ -179,9 +188,9 @@ def jacobi_from_positions(
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """Eq. 17: Δσ, which acts, from the constraint at `displacement`; per block: r·z."""
+    """Eq. 17: Δσ, which acts, from the constraint at Δt u; per block: r·z."""
     for i in range(n):
-        moved = gradient(scale, near, stencil, unknowns.displacement, i)
+        moved = scale.dt * gradient(scale, near, stencil, unknowns.velocity, i)
         strain = strain_step(moved, 1.0)
         if qd.static(options.corotated):
             deformation = moved + qd.Matrix.identity(qd.f32, 3)
@@ -191,8 +200,19 @@ def jacobi_from_positions(
 
 
 @qd.kernel(fastcache=True)
-def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns):
-    """u¹ ← (x¹ − x⁰)/Δt without shifts, x⁰ ← x¹ = y."""
+def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns, remainder: Vec3s):
+    """x⁰ ← x¹ = x⁰ + Δt u¹ + shift; what rounding leaves out is added with the next step.
+
+    Velocities are no differences of positions, so that no position rounds them; and positions are sums
+    of displacements, compensated (Kahan 1965), so that none is too short to count. Each difference has a
+    loop of its own: seen together, fast mathematics would make nothing of them.
+    """
     for i in range(n):
-        unknowns.velocity[i] = displacement(near, unknowns, i) / scale.dt
+        moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])
+        remainder[i] = moved
+        unknowns.place[i] = near.position[i] + moved
+    for i in range(n):
+        unknowns.place_change[i] = unknowns.place[i] - near.position[i]
         near.position[i] = unknowns.place[i]
+    for i in range(n):
+        remainder[i] = remainder[i] - unknowns.place_change[i]

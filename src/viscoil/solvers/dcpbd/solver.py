@@ -5,22 +5,23 @@ Where it deviates from the paper, and why. In the velocity projection:
   lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
   percent of a near one's weight are left out (`operators.least_weight`).
 - It is solved by preconditioned conjugate gradients (Jacobi is an option).
-- Contacts take part in it: they are chosen under the stresses of the last step, and again when most
-  iterations are done (`velocity_projection`).
+- Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and
+  do not pull, and friction is in proportion to the whole load of a step.
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
   may throw them farther than the search for contacts looked.
 
 In the position projection:
 - It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
-  Its corrections have no torque about x⁰, which is what keeps angular momentum when velocities are
-  taken as (x − x⁰)/Δt (as in SHAKE).
+  Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
 - Between particles of materials that keep their volume by stress, density corrections are shifts:
   they move particles and not the fluid (`density.apply_pressure_change`).
 - Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
   pressures (`density.recalled_share`).
-- No particle is moved farther than a spacing from x** (`density.trusted`): beyond that its neighbours at
-  x⁰ are not those that it meets.
+- No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
+  (`positions.move`): beyond that its neighbours at x⁰ are not those that it meets.
+- Velocities are no differences of positions, and positions are compensated sums (`positions.finish`):
+  else rounding would take away what short steps do.
 - Stress that it adds is not kept for the next step (`conformation_update`): where density and
   conformation ask for what cannot be had together, it would pile up.
 
@@ -68,7 +69,7 @@ STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
     "velocity_system.right_side", "velocity_system.conjugate_gradients",
     "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
-    "velocity_system.velocities_under_stress", "velocity_system.let_direction_act",
+    "velocity_system.velocities_under_stress",
     "velocity_system.scale_stress", "velocity_system.free_velocities",
     "velocity_system.keep_free_velocities", "reductions.sum_doubles",
 )  # fmt: skip
@@ -143,6 +144,8 @@ class DCPBD(Solver):
             self._prepare(c)
         # u* = u⁰ + Δt M⁻¹ f(x⁰)
         state.forces.act(c.view, c.unknowns.velocity)
+        # the planes that walls are to x⁰ + Δt u*
+        self._choose_planes(c)
         with self.clock("velocity projection"):
             # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
             velocity = self._project_velocities(c)
@@ -156,7 +159,7 @@ class DCPBD(Solver):
         with self.clock("conformation"):
             # Q¹ from Q⁰ and ∇(x¹ − x⁰) (eq. 6)
             self._update_conformation(c)
-            # u¹ = (x¹ − x⁰)/Δt
+            # x¹ = x⁰ + Δt u¹ and shifts
             self._finish(c)
         state.forces.finish(c.view, c.unknowns.velocity)
         return _report(velocity, position, error)
@@ -182,6 +185,9 @@ class DCPBD(Solver):
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
 
+    def _choose_planes(self, c: StepContext) -> None:
+        c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)
+
     def _bound_velocities(self, c: StepContext) -> None:
         c.view.walls.bound_others(c.n, c.view.scale, c.view.near, c.unknowns.velocity)
 
@@ -193,7 +199,8 @@ class DCPBD(Solver):
             )  # fmt: skip
 
     def _finish(self, c: StepContext) -> None:
-        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns)
+        remainder = c.view.particles.array("remainder")
+        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns, remainder)
 
 
 def _report(velocity: Convergence, position: Convergence, error: DensityError) -> dict[str, float]:

@@ -7,11 +7,6 @@ from viscoil.solvers.dcpbd import velocity_system
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.linear.iterations import Loop
 
-# Of the iterations, before contacts are chosen a second time. Found by trying: late enough that the
-# stresses say which contacts hold, early enough to solve with the new ones, which for stiff strands on
-# moving walls it is not always (docs/limits.md).
-FIRST_SHARE = 0.6
-
 
 @dataclass(frozen=True)
 class Convergence:
@@ -31,8 +26,7 @@ class VelocityProjection:
     def __call__(self, c: StepContext) -> Convergence:
         """u ← u** and σ from u*.
 
-        When most iterations are done contacts are chosen again; if one of them opened or closed,
-        the rest is spent on the system with the new ones.
+        Contact is part of every iteration (`velocity_system.advance_rest`).
         """
         if self.settings.projection != "doubly" or not c.carries_stress:
             return self._contacts_alone(c)
@@ -40,19 +34,9 @@ class VelocityProjection:
         self._loop.reserve(c.n)
         budget = self.settings.velocity_iterations
         right_side = self._warm_start(c)
-        self._choose_contacts(c)
+        self._let_stress_act(c)
         residual = self._start(c)
-        share = FIRST_SHARE if c.view.walls.count else 1.0
-        used, residual = self._iterate(c, round(share * budget), residual, right_side)
-        if c.view.walls.count and used < budget:
-            if self._choose_contacts(c):
-                residual = self._start(c)
-            else:
-                velocity_system.let_direction_act(
-                    c.n, c.view.scale, c.view.near, c.stencil, c.unknowns
-                )
-            more, residual = self._iterate(c, budget - used, residual, right_side)
-            used += more
+        used, residual = self._iterate(c, budget, residual, right_side)
         relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
         return Convergence(used, relative)
 
@@ -71,7 +55,7 @@ class VelocityProjection:
         these stresses: fluid at rest is pressed against side walls by nothing else, and without them
         its stresses seem to drive it apart.
         """
-        self._choose_contacts(c)
+        self._let_stress_act(c)
         velocity_system.free_velocities(c.n, c.view.near, c.view.walls.arrays, c.unknowns)
         velocity_system.right_side(c.n, c.system, self._loop.arrays)
         size, along = self._loop.totals(c.n)
@@ -81,12 +65,12 @@ class VelocityProjection:
         velocity_system.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
         return size
 
-    def _choose_contacts(self, c: StepContext) -> bool:
-        """u ← u* + M⁻¹Jᵀσ, clamped where that leads into walls; whether a contact changed."""
+    def _let_stress_act(self, c: StepContext) -> None:
+        """u ← Π(u* + M⁻¹Jᵀσ)."""
         scale, near = c.view.scale, c.view.near
         velocity_system.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
         velocity_system.velocities_under_stress(c.n, scale, near, c.stencil, c.unknowns)
-        return c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, as_load=True)
+        c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, in_solve=True)
 
     def _start(self, c: StepContext) -> float:
         velocity_system.start_conjugate_gradients(c.n, c.system, self._loop.arrays)
@@ -121,6 +105,6 @@ class VelocityProjection:
             rz = self._loop.total(c.n)
             velocity_system.add_velocity_change(c.n, scale, near, c.stencil, c.unknowns)
             c.view.walls.constrain_velocities(
-                scale, near, c.unknowns.velocity, as_load=True, anew=False
+                scale, near, c.unknowns.velocity, in_solve=True, anew=False
             )
         return budget, rz

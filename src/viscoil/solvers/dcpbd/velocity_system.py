@@ -34,11 +34,12 @@ from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, free_part
 from viscoil.walls.body_velocities import (
     add_body_terms,
-    advance_bodies,
     held_change,
     held_energy,
+    move_all_together,
     respond_bodies,
 )
+from viscoil.walls.planes import hold
 
 
 @dataclasses.dataclass
@@ -73,17 +74,6 @@ def let_stress_act(
             unknowns.stress[i] = vec6(0.0)
             unknowns.bend[i] = vec3(0.0)
         set_traction(unknowns.stress[i], unknowns.bend[i], scale, near, stencil, unknowns, i)
-
-
-@qd.kernel(fastcache=True)
-def let_direction_act(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
-):
-    """p acts."""
-    for i in range(n):
-        set_traction(
-            unknowns.direction[i], unknowns.bend_direction[i], scale, near, stencil, unknowns, i
-        )
 
 
 @qd.kernel(fastcache=True)
@@ -216,6 +206,8 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     for i in range(n):
         force = stress_force(s.near, s.stencil, s.unknowns, i)
         w = s.scale.dt * s.near.inverse_mass[i] * force
+        if s.near.contact[i] >= 0:
+            s.walls.contacts.wanted_change[s.near.contact[i]] = w
         w = held_change(w, s.near, s.walls, i)
         s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
@@ -230,9 +222,33 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
 
 
 @qd.func
-def advance_rest(s: System, loop: LoopArrays):
-    """Bodies move by the same length along what p does to them."""
-    advance_bodies(s.scale.dt, s.walls, loop.sums)
+def advance_rest(n: qd.i32, s: System, loop: LoopArrays):
+    """w of particles at walls, and bodies: what contacts make of the whole load that u now bears."""
+    for c in range(s.walls.contacts.count):
+        i = s.walls.contacts.particle[c]
+        length = qd.cast(loop.numbers[3], qd.f32)
+        s.walls.contacts.before[c] = s.unknowns.velocity[i]
+        change = length * s.walls.contacts.wanted_change[c]
+        s.unknowns.velocity[i] = s.walls.contacts.wanted[c] + change
+        hold(1, c, s.scale, s.near, s.walls, s.unknowns.velocity)
+    move_all_together(s.scale.dt, 1, s.near, s.walls, s.unknowns.velocity)
+    for c in range(s.walls.contacts.count):
+        i = s.walls.contacts.particle[c]
+        length = qd.cast(loop.numbers[3], qd.f32)
+        before = s.walls.contacts.before[c]
+        change = s.unknowns.velocity[i] - before
+        s.unknowns.velocity[i] = before
+        s.unknowns.velocity_change[i] = vec3(0.0)
+        if qd.abs(length) > 1e-30:
+            s.unknowns.velocity_change[i] = change / length
+
+
+@qd.func
+def residual_along(s: System, i: qd.i32) -> qd.f32:
+    """What a particle adds to r·p."""
+    strains = double_dot(s.unknowns.residual[i], s.unknowns.direction[i])
+    bends = s.unknowns.bend_residual[i].dot(s.unknowns.bend_direction[i])
+    return volume_of(s.scale, s.near, i) * (strains + bends)
 
 
 @qd.func
@@ -278,8 +294,8 @@ def conjugate_gradients(
     """Iterates until r·z ≤ `enough` or `most` iterations are used; goes on from r·z in number 0."""
     while qd.graph.do_while(go):
         _step(
-            apply_operator, advance_rest, advance, preconditioned, residual_product, turn,
-            go, n, most, enough, s, s.unknowns.term, loop,
+            apply_operator, advance_rest, advance, preconditioned, residual_product, residual_along,
+            turn, go, n, most, enough, s, s.unknowns.term, s.unknowns.compression, loop,
         )  # fmt: skip
 
 

@@ -1,0 +1,90 @@
+"""Where a simulation goes back to when a step went wrong, and how fast anything can sanely be."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from viscoil.particles.diagnostics import Diagnosis
+from viscoil.scene import Scene
+from viscoil.simulation.stepping import followed_speeds
+
+# Particles of which copies are kept to go back to; larger runs have their checkpoints.
+MOST_REMEMBERED = 500_000
+HALVINGS = 4  # of a step that goes wrong, before the run is stopped
+# How many times faster than a fall through the height of the scene, and than what drives it, a particle
+# may be. Where a wave breaks or a cavity closes, jets are faster than what they come from. A choice, on
+# the safe side: what diverges is soon faster by orders of magnitude.
+JETS = 8.0
+
+Saved = tuple[dict[str, Any], dict[str, Any]]
+
+
+class Safety:
+    """Copies of the state before the present step and of the last finished frame."""
+
+    def __init__(self, save: Callable[[], Saved], load: Callable[[Saved], None]) -> None:
+        """`save` gives a copy of the state, which `load` takes back."""
+        self._save, self._load = save, load
+        self._frame: Saved | None = None
+        self._step: Saved | None = None
+
+    def remember_frame(self, count: int) -> None:
+        """Keeps the state of a finished frame, unless so many particles would take too much memory."""
+        self._frame = None  # before the copy, so that there are never two
+        if count <= MOST_REMEMBERED:
+            self._frame = self._save()
+
+    def remember_step(self, count: int) -> None:
+        """Keeps the state before a step, likewise."""
+        self._step = self._save() if count <= MOST_REMEMBERED else None
+
+    def back_to_step(self) -> bool:
+        """To before the present step; whether that could be done."""
+        return self._back(self._step)
+
+    def back_to_frame(self) -> bool:
+        """To the last finished frame, likewise."""
+        return self._back(self._frame)
+
+    def _back(self, saved: Saved | None) -> bool:
+        if saved is not None:
+            self._load(saved)
+        return saved is not None
+
+
+class SpeedLimit:
+    """How fast a particle can be by the energy that there is; what is faster has gone wrong."""
+
+    def __init__(self) -> None:
+        self._driven = 0.0  # m/s: the fastest that anything was made to move
+        self._highest = -math.inf  # m²/s²: where particles have been, as −g·x
+        self._lowest = math.inf
+
+    def admit(self, speed: float) -> None:
+        """Something is made to move with this speed (m/s): at the start, by a user, wall or emitter."""
+        self._driven = max(self._driven, speed)
+
+    def push(self, acceleration: float, dt: float) -> None:
+        """Forces beside gravity (m/s²) act for a step of `dt` (s)."""
+        self._driven += acceleration * dt
+
+    def see(self, diagnosis: Diagnosis) -> None:
+        """Particles are at the heights of this diagnosis."""
+        self._highest = max(self._highest, diagnosis.highest)
+        self._lowest = min(self._lowest, diagnosis.lowest)
+
+    def speed(self, gravity: float, scene: Scene) -> float:
+        """The limit (m/s) in this scene; `gravity` (m/s²) also acts over a few spacings.
+
+        No less than what the longest step can follow: a start that is crowded flies apart with that.
+        And no more than what the shortest step can.
+        """
+        spacing = scene.spacings[0]
+        least, most = followed_speeds(scene.simulation, spacing)
+        fall = max(self._highest - self._lowest, 0.0) + 8.0 * gravity * spacing
+        return min(max(JETS * math.sqrt(2.0 * fall + self._driven**2), least), most)
+
+
+def too_fast(who: str, speed: float, limit: float) -> str | None:
+    """What is wrong with something that is faster than the limit (m/s)."""
+    return f"{who} moves at {speed:.3g} m/s" if speed > limit else None
