@@ -353,7 +353,7 @@ def test_the_preview_draws_each_at_its_size() -> None:
             distance, _ = sample_surface(points, np.concatenate(halves), size)
             crossing = float(np.interp(0.0, distance, steps))
             assert (np.diff(distance) > 0.0).all()
-            below(abs(crossing), 0.1 * s * D, f"place of the surface, m, size {s:g} of {ratio:g}")
+            assert abs(crossing) < 0.1 * s * D  # of fixed lattices: nothing is simulated here
             # they are counted in the smallest support, which keeps rays from overshooting
             assert (distance[steps > 0.0] < steps[steps > 0.0] + 0.1 * D).all()
 
