@@ -185,7 +185,7 @@ def test_a_file_where_the_folder_should_be(scene: Path) -> None:
     ("options", "words"),
     [
         ("ro", "choose another folder with --out"),
-        ("size=16k", "has 16.0 KiB left and a single state of the run takes 16.6 KiB"),
+        ("size=16k", "has 16.0 KiB left and a single state of the run takes 18.1 KiB"),
         ("size=32k", "the disk is full, so "),
     ],
     ids=["unwritable", "tiny", "full"],

@@ -113,12 +113,12 @@ def test_room_is_checked_before(
 
 
 def test_the_room_of_a_run_is_known() -> None:
-    """1000 particles of 24 bytes in 5 frames, and 2 states of 120 bytes, with stress."""
+    """1000 particles of 24 bytes in 5 frames, and 2 states of 132 bytes, with stress."""
     text = TEXT.replace('shape = "sphere"', 'shape = "box"').replace(
         "radius = 1", "size = [1, 1, 1]"
     )
     scene = Scene.from_toml(text.replace('["position", "id"]', '["position", "velocity"]'))
-    assert disk.run_bytes(scene, 0, 1000, 2) == 5 * 1000 * 24 + 2 * 1000 * 120
+    assert disk.run_bytes(scene, 0, 1000, 2) == 5 * 1000 * 24 + 2 * 1000 * 132
 
 
 @pytest.mark.parametrize(
