@@ -80,17 +80,6 @@ def exclusive_scan(n: int, counts, sums, offsets) -> int:
 
 
 @qd.func
-def sum_blocks(n: qd.i32, unit: Doubles, sums: Doubles):
-    """sums[0] ← the sum over the blocks of n elements, in order; sums[1] ← that in units of unit[0]."""
-    qd.loop_config(serialize=True)
-    for b in range(1, blocks(n) + 1):
-        if b < blocks(n):
-            sums[0] = sums[0] + sums[b]
-        else:
-            sums[1] = qd.max(sums[0] / unit[0], 1e-30)
-
-
-@qd.func
 def total_blocks(n: qd.i32, sums: Doubles, target: Doubles, place: qd.template()):
     """target[place] ← the sum over the blocks of n elements, in order."""
     qd.loop_config(serialize=True)

@@ -5,8 +5,9 @@ wall, and those driven inside a nozzle, are collected into a short list once per
 costs nothing elsewhere. Contact takes part in both projections: if it acted on positions only, a fast
 body would pile several layers of particles onto a wall in one step.
 
-In the linear velocity projection a contact takes away degrees of freedom (`free_part`): all of them
-where it sticks, the normal one where it slides. A wall never pulls.
+To velocities, walls are planes that are chosen once in a step (`planes`); places are pushed out of what
+lies on their way (`paths`, `response`). In the velocity projection a contact takes away degrees of freedom
+(`free_part`): all of them where it sticks, the normal one where it slides. A wall never pulls.
 
 Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, and dynamic
 bodies get the opposite ones (`body_velocities`, `body_positions`). Pushes then point along the normal at

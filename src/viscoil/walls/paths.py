@@ -92,7 +92,6 @@ def wall_ahead(
     k: qd.i32,
     dt: qd.f32,
     spacing: qd.f32,
-    is_load: qd.i32,
     start: vec3,
     end: vec3,
 ):
@@ -101,33 +100,20 @@ def wall_ahead(
     Returns normal and distance, and `end`, or if the way passes a wall the place where it would.
     A particle that was outside and ends inside, or beyond, is held by the side it came from: the
     nearest side may be the far one of a thin plate. Its way is seen from the collider, which
-    may itself have run over the particle. A way that `is_load` (1) shows what a
-    held particle bears: it is followed for a spacing, and what lies beyond counts as if the wall
-    that is near there were flat.
+    may itself have run over the particle.
     """
     begin = carried(colliders, k, dt, start)
     way = end - begin
-    seen = way
-    if is_load == 1:
-        seen = qd.min(spacing / qd.max(way.norm(), 1e-20), 1.0) * way
     least = shortest_look(spacing)
-    origin, at, outside, share = follow(colliders, k, least, begin, begin + seen)
+    _origin, at, outside, share = follow(colliders, k, least, begin, end)
     safe = end
     if share <= 1.0:
-        safe = begin + share * seen
+        safe = begin + share * way
         n = vec3(outside[0], outside[1], outside[2])
         turned = n.dot(vec3(at[0], at[1], at[2])) <= 0.0
         if turned or at[3] < 0.5 * least:
-            flat = outside[3] + n.dot((1.0 - share) * seen)
+            flat = outside[3] + n.dot((1.0 - share) * way)
             at = vec4(n[0], n[1], n[2], qd.min(flat, 0.0))
-    at[3] += qd.min(vec3(at[0], at[1], at[2]).dot(way - seen), 0.0)
-    # It touches from the start, up to a tenth of a spacing above where it rests, and is pressed on by
-    # half a spacing or more: its end says how hard, not where it would get.
-    n = vec3(origin[0], origin[1], origin[2])
-    into = n.dot(way)
-    touches = origin[3] > 0.0 and origin[3] < 0.6 * spacing
-    if is_load == 1 and touches and into < 0.0 and way.norm() > 0.5 * spacing:
-        at = vec4(n[0], n[1], n[2], origin[3] + into)
     return at, safe
 
 

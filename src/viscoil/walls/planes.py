@@ -47,7 +47,7 @@ def _keep_plane(
     x = near.position[walls.contacts.particle[c]]
     end = x + scale.dt * u
     spacing = walls.contacts.spacing[c]
-    at, _safe = wall_ahead(walls.colliders, k, scale.dt, spacing, 0, x, end)
+    at, _safe = wall_ahead(walls.colliders, k, scale.dt, spacing, x, end)
     moved = scale.dt * u
     if qd.static(walls.coupled):
         slot = walls.bodies.slot[k]

@@ -64,7 +64,7 @@ def _pushed_from(
     still = shift
     moving = u
     y = x + (scale.dt * moving + still)
-    at, safe = wall_ahead(walls.colliders, k, scale.dt, walls.contacts.spacing[c], 0, x, y)
+    at, safe = wall_ahead(walls.colliders, k, scale.dt, walls.contacts.spacing[c], x, y)
     slot = -1
     moves = False
     take = 1.0
