@@ -8,8 +8,8 @@ C ≤ 0 with p ≥ 0 and p C = 0, so there is no attraction, and the result does
 iteration count.
 
 γ is the share of the smoothing function behind a wall. It is tabulated over the distance to a plane
-and calibrated so that a lattice that starts half a spacing from the wall has exactly its rest
-density; several walls combine as if independent: 1 − Π (1 − γ_k).
+and calibrated so that every layer of a lattice that starts half a spacing from the wall has exactly its
+rest density; several walls combine as if independent: 1 − Π (1 − γ_k).
 """
 
 import numpy as np
@@ -25,6 +25,8 @@ WALL_TABLE = 128  # entries of γ from distance 0 to h
 def wall_table(kind: Smoothing, support: float) -> np.ndarray:
     """γ at distances 0 ... h from a plane wall, `WALL_TABLE` + 1 values."""
     whole, below = lattice_sums(kind, support)
+    layers = (np.arange(len(below)) + 0.5) / support
+    layers = layers[layers < 1.0]
     t = np.linspace(0.0, 1.0, 4001)
     # The share of W at heights beyond t h: its profile over planes is ∫ w(√(t² + s²)) 2πs ds.
     s = np.linspace(0.0, 1.0, 801)
@@ -33,7 +35,7 @@ def wall_table(kind: Smoothing, support: float) -> np.ndarray:
     )
     beyond = np.concatenate([[0.0], np.cumsum(0.5 * (planes[1:] + planes[:-1]))])
     share = 0.5 * (1.0 - beyond / beyond[-1])
-    share *= (below / whole) / np.interp(0.5 / support, t, share)
+    share *= np.interp(t, layers, np.divide(below[: len(layers)], whole) / np.interp(layers, t, share))
     table = np.interp(np.linspace(0.0, 1.0, WALL_TABLE + 1), t, share)
     return np.asarray(table, dtype=np.float32)
 

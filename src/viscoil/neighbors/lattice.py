@@ -27,13 +27,13 @@ def smoothing_slope(kind: Smoothing, q: np.ndarray) -> np.ndarray:
     return np.asarray(-3.0 * outer**2)
 
 
-def lattice_sums(kind: Smoothing, support: float) -> tuple[float, float]:
-    """Σ w over a whole cubic lattice of spacing 1, and over the half space below the own layer.
+def lattice_sums(kind: Smoothing, support: float) -> tuple[float, list[float]]:
+    """Σ w over a whole cubic lattice of spacing 1, and over what is farther below than layer k.
 
-    `support` is h in spacings.
+    `support` is h in spacings; there are as many k, from 0, as layers within it.
     """
     reach = math.ceil(support)
     axis = np.arange(-reach, reach + 1)
     x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
     w = smoothing_value(kind, np.sqrt(x * x + y * y + z * z) / support)
-    return float(w.sum()), float(w[y < 0].sum())
+    return float(w.sum()), [float(w[y < -k].sum()) for k in range(reach)]

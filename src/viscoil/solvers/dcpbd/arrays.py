@@ -57,6 +57,7 @@ class Unknowns:
     velocity_change: Vec3s  # w, m/s: what p of the conjugate gradients does to u
     place: Vec3s  # y, m: from x** to x¹ in the position projection
     place_change: Vec3s  # m: what one iteration of the pressures does to y
+    difference: Vec3s  # m/s: of u to that of the neighbours (`short_waves`)
     shift: Vec3s  # the part of y that only rearranges particles and is no motion of the fluid, m
     stress: Vec6s  # σ, Pa: the multiplier of the conformation constraint
     residual: Vec6s  # r of the conjugate gradients
@@ -69,6 +70,7 @@ class Unknowns:
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
+    allowance: Floats  # C up to which a neighbourhood may stay compressed in this step
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
@@ -89,6 +91,7 @@ SHARED = {
     "place": "free_velocity",
     "place_change": "velocity_change",
     "added_stress": "direction",
+    "difference": "velocity_change",
     "shift": "bend_direction",
     "tally": "bend_residual",
 }

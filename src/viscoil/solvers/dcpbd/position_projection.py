@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from viscoil.forces.protocol import StepView
 from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import positions
+from viscoil.solvers.dcpbd.coefficients import USUAL_STEP
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.density import Tally
 from viscoil.solvers.dcpbd.velocity_projection import Convergence
@@ -19,6 +21,16 @@ from viscoil.solvers.linear.iterations import Loop
 # trying, 0.05 before; how many particles move too far for it is reported with every step.
 MARGIN = 0.02
 FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the first step is taken
+# The share of the last step's pressures that is a first guess of this one's. Derived: of a wave of which
+# the iterations solve the share κ, pressure (as what it undoes of C in a step), rate (of C per step) and
+# C itself follow P' = s (1 − κ) P + κ (C + R), R' = R − P', C' = C + R'. Jury's criterion calls that stable
+# for s (1 − κ) < 1/2, and long waves of a large body have hardly any κ.
+RECALLED_SHARE = 0.5
+# Steps within which a step that was longer than its successors is forgotten; see `StepMemory`.
+FORGETTING = 3.0
+# How fast a density error may come about, in units of √(g/d), the rate at which particles fall through
+# their own spacing: what the tolerance is to steps that are so short that a thousandth is much.
+TOLERATED_RATE = 0.05
 LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
@@ -32,27 +44,55 @@ class DensityError:
     unbalanced: float = 0.0  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
 
 
+class StepMemory:
+    """How long the steps were whose density errors are still to be undone.
+
+    What steps of a length leave undone is undone within such a length of time, however short the steps
+    are that follow; else it would become a speed that grows as steps get shorter. After three times
+    that length a thousandth of it is left, and it is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self.longest = USUAL_STEP  # s
+        self.last = USUAL_STEP  # s
+
+    def take(self, dt: float) -> tuple[float, float]:
+        """Shares for a step of `dt` (s): of an old density error, undone in it; of pressures, recalled.
+
+        In short steps pressures are noisy, for it takes large ones to move anything in so short a time.
+        As impulses of a longer step they would throw particles about, and are recalled as what they were.
+        """
+        recalled = RECALLED_SHARE * min(1.0, self.last / dt)
+        self.longest = max(dt, self.longest - dt / FORGETTING)
+        self.last = dt
+        return dt / self.longest, recalled
+
+
 class PositionProjection:
     """Projects x** to density and conformation constraints, one Jacobi iteration of each in turn."""
 
     def __init__(self, settings: DcpbdSettings, smoothing: Smoothing, scale: Scale) -> None:
         self.settings = settings
+        self.steps = StepMemory()
         self._loop = Loop()
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
     def predict(self, c: StepContext) -> None:
         """y ← x** = x⁰ + Δt u**, outside the walls and under a first guess of the pressures."""
+        options, dt = self._options[c.carries_stress], c.view.scale.dt
+        options.undone, options.recalled = self.steps.take(dt)
+        options.tolerance = min(self.settings.density_tolerance, tolerated(c.view))
         self._loop.reserve(c.n)
         self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
         positions.predict(
-            c.n, self._options[c.carries_stress], c.view.scale, c.view.near, c.view.walls.arrays,
+            c.n, options, c.view.scale, c.view.near, c.view.walls.arrays,
             c.stencil, c.unknowns, self._loop.arrays,
         )  # fmt: skip
 
     def __call__(self, c: StepContext) -> tuple[Convergence, DensityError]:
         """y ← x¹, from where `predict` put it and from the stresses already applied."""
-        if not self._done():
+        if not self._done(self._options[c.carries_stress].tolerance):
             self.iterate(c)
         loop = self._loop
         error = DensityError(
@@ -63,9 +103,9 @@ class PositionProjection:
         )
         return Convergence(loop.iterations, loop.number(Tally.RESIDUAL)), error
 
-    def _done(self) -> bool:
+    def _done(self, tolerance: float) -> bool:
         s = self.settings
-        calm = self._loop.number(Tally.UNBALANCED) < s.density_tolerance
+        calm = self._loop.number(Tally.UNBALANCED) < tolerance
         return s.max_position_iterations == 0 or (s.position_iterations == 0 and calm)
 
     def iterate(self, c: StepContext) -> None:
@@ -85,12 +125,22 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         fewest=settings.position_iterations,
         most=settings.max_position_iterations,
         tolerance=settings.density_tolerance,
+        recalled=RECALLED_SHARE,
+        undone=1.0,
         beta=settings.jacobi_relaxation,
         prototype=prototype,
         corotated=settings.corotation,
         conforming=stress,
         shifting=stress and settings.projection == "doubly",
     )
+
+
+def tolerated(view: StepView) -> float:
+    """The density error that may come about in a step; unbounded without gravity."""
+    gravity = math.hypot(*view.gravity)
+    if gravity == 0.0:
+        return math.inf
+    return TOLERATED_RATE * math.sqrt(gravity / view.scale.spacing) * view.scale.dt
 
 
 def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> float:

@@ -15,6 +15,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import (
     Tally,
+    allow_old_compression,
     apply_pressure_change,
     change_pressure,
     prepare_stiffness,
@@ -41,6 +42,8 @@ class Options:
     fewest: qd.i32  # iterations
     most: qd.i32
     tolerance: qd.f64  # mean error at which they may stop
+    recalled: qd.f32  # share of the last step's pressures that is a first guess of this one's
+    undone: qd.f32  # share of an old compression that the step undoes
     beta: qd.f32  # of Jacobi iterations of the conformation constraint
     prototype: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
@@ -65,7 +68,7 @@ def predict_places(
         if qd.static(options.conforming):
             unknowns.added_stress[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
-        recall_pressure(near, walls, stencil, unknowns, i)
+        recall_pressure(options.recalled, near, walls, stencil, unknowns, i)
         settle(scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
 
@@ -92,6 +95,7 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
+    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
     apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
     for i in range(n):
         move(unknowns.place_change[i], scale, near, walls, unknowns, i)

@@ -16,14 +16,17 @@ In the position projection:
   Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
 - Between particles of materials that keep their volume by stress, density corrections are shifts:
   they move particles and not the fluid (`density.apply_pressure_change`).
-- Density iterations have Nesterov's momentum, and start from a little more than half of the last step's
-  pressures (`density.recalled_share`).
+- Density iterations have Nesterov's momentum, and start from half of the last step's pressures
+  (`position_projection.RECALLED_SHARE`).
+- What longer steps have left of a density error, shorter ones undo as slowly as these would have
+  (`position_projection.StepMemory`), and the tolerance of short steps is a rate.
 - No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
   (`positions.move`): beyond that its neighbours at x⁰ are not those that it meets.
 - Velocities are no differences of positions, and positions are compensated sums (`positions.finish`):
   else rounding would take away what short steps do.
 - Stress that it adds is not kept for the next step (`conformation_update`): where density and
   conformation ask for what cannot be had together, it would pile up.
+- Velocities that differ from particle to particle are damped in thin fluids (`short_waves`).
 
 In materials, multipliers and memory:
 - Multipliers are stresses in Pa. They carry over from the velocity to the position projection, so a
@@ -42,6 +45,7 @@ In materials, multipliers and memory:
   (`constraints.conformation.convect`; eq. 6 as printed is an option).
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -54,6 +58,7 @@ from viscoil.solvers.dcpbd import conformation_update, operators, positions
 from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, PositionProjection
+from viscoil.solvers.dcpbd.short_waves import damp_short_waves, damped_share
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
 
@@ -64,6 +69,7 @@ BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
+    "short_waves.damp_short_waves",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
@@ -161,6 +167,8 @@ class DCPBD(Solver):
             self._update_conformation(c)
             # x¹ = x⁰ + Δt u¹ and shifts
             self._finish(c)
+            # u¹ without what trembles
+            self._damp_short_waves(c)
         state.forces.finish(c.view, c.unknowns.velocity)
         return _report(velocity, position, error)
 
@@ -201,6 +209,13 @@ class DCPBD(Solver):
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
         positions.finish(c.n, c.view.scale, c.view.near, c.unknowns, remainder)
+
+
+    def _damp_short_waves(self, c: StepContext) -> None:
+        scale = c.view.scale
+        share = damped_share(scale.dt, math.hypot(*c.view.gravity), scale.spacing)
+        if share > 0.0 and self.settings.projection == "doubly":
+            damp_short_waves(c.n, share, scale, c.view.near, c.stencil, c.unknowns)
 
 
 def _report(velocity: Convergence, position: Convergence, error: DensityError) -> dict[str, float]:
