@@ -64,8 +64,8 @@ def recall_pressure(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Δp ← p ← a share of the last step's; firm particles and those that a nozzle drives have none."""
-    kept = share * (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    """Δp ← p ← a share of the last step's, all of it of firm particles; none in a nozzle."""
+    kept = (share + (1.0 - share) * stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
     if is_driven(near.contact[i], walls):
         kept = 0.0
     unknowns.pressure[i] = kept
@@ -257,18 +257,18 @@ def apply_pressure_change(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """place_change ← Δt² f/m of the pressures Δp.
+    """place_change ← Δt² f/m of the pressures Δp, as far as they move the fluid.
 
     A firm material keeps its volume in the velocity projection; to it, density is a matter of how
-    evenly the particles lie. Between two firm particles the push is therefore a shift, which moves
-    them and not the fluid: no velocity, no strain. If it were a force, stress would resist it and both
-    would grow from step to step: a viscous cube swelled by a tenth within two seconds.
+    evenly the particles lie. Between two firm particles the push of a change is therefore a shift, which
+    moves them and not the fluid: no velocity, no strain. If it were a force, stress would resist it and
+    both would grow from step to step: a viscous cube swelled by a tenth within two seconds.
     """
     for i in range(n):
         yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
-        shift = vec3(0.0)
+        firm = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
@@ -279,20 +279,20 @@ def apply_pressure_change(
             step = (own + other) * slope * x
             push -= step
             if qd.static(shifting):
-                shift -= stencil.firmness[j] * step
+                firm -= stencil.firmness[j] * step
         unit = scale.volume * scale.gradient_scale
         push *= unit
-        shift *= unit
+        firm *= unit
         if near.contact[i] >= 0:
             motion = 1.0
             if qd.static(shifting):
                 motion = 1.0 - stencil.firmness[i]
             step = wall_push(yi, own, motion, scale, near, walls, i)
             push -= step
-            shift -= step
+            firm -= step
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
-        shifted = vec3(0.0)
         if qd.static(shifting):
-            shifted = factor * stencil.firmness[i] * shift
-            unknowns.shift[i] = unknowns.shift[i] + shifted
-        unknowns.place_change[i] = factor * push - shifted
+            firm *= stencil.firmness[i]
+            push -= firm
+            unknowns.shift[i] = unknowns.shift[i] + factor * firm
+        unknowns.place_change[i] = factor * push

@@ -78,10 +78,17 @@ class PositionProjection:
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
-    def predict(self, c: StepContext) -> None:
-        """y ← x** = x⁰ + Δt u**, outside the walls and under a first guess of the pressures."""
+    def press(self, c: StepContext) -> None:
+        """Recalled pressures act."""
         options, dt = self._options[c.carries_stress], c.view.scale.dt
         options.undone, options.recalled = self.steps.take(dt)
+        positions.press(
+            c.n, options, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
+        )
+
+    def predict(self, c: StepContext) -> None:
+        """y ← x** = x⁰ + Δt u**, outside the walls and under a first guess of the pressures."""
+        options = self._options[c.carries_stress]
         options.tolerance = min(self.settings.density_tolerance, tolerated(c.view))
         self._loop.reserve(c.n)
         self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})

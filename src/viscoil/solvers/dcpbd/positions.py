@@ -68,9 +68,27 @@ def predict_places(
         if qd.static(options.conforming):
             unknowns.added_stress[i] = vec6(0.0)
         unknowns.shift[i] = vec3(0.0)
-        recall_pressure(options.recalled, near, walls, stencil, unknowns, i)
         settle(scale, near, walls, unknowns, i)
     move_bodies(scale, near, walls)
+
+
+@qd.kernel(fastcache=True)
+def press(
+    n: qd.i32,
+    options: Options,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """p <- recalled; u += what it does between firm particles."""
+    for i in range(n):
+        recall_pressure(options.recalled, near, walls, stencil, unknowns, i)
+        unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
+    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
+    for i in range(n):
+        unknowns.velocity[i] = unknowns.velocity[i] + unknowns.place_change[i] / scale.dt
 
 
 @qd.kernel(fastcache=True)
@@ -96,10 +114,6 @@ def predict(
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
     allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
-    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
-    for i in range(n):
-        move(unknowns.place_change[i], scale, near, walls, unknowns, i)
-    move_bodies(scale, near, walls)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 

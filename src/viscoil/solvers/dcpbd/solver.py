@@ -150,6 +150,7 @@ class DCPBD(Solver):
             self._prepare(c)
         # u* = u⁰ + Δt M⁻¹ f(x⁰)
         state.forces.act(c.view, c.unknowns.velocity)
+        self._project_positions.press(c)
         # the planes that walls are to x⁰ + Δt u*
         self._choose_planes(c)
         with self.clock("velocity projection"):
