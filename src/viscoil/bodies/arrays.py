@@ -34,10 +34,12 @@ class BodyArrays:
     orientation: Double4s  # q⁰
     velocity: Double3s  # V, m/s: over the step, as it is so far
     angular_velocity: Double3s  # ω, rad/s
-    free_velocity: Double3s  # V*, m/s: without the fluid
+    free_velocity: Double3s  # V*, m/s: without contacts
     free_angular_velocity: Double3s  # ω*, rad/s
     impulse: Double3s  # N s: what fluid gave to a slot that is not moved by it
     twist: Double3s  # N m s: its moment about the centre
+    pressed_impulse: Double3s  # N s: the part of it that recalled pressures gave
+    pressed_twist: Double3s  # N m s
     contact_impulse: Double3s  # what contacts give to the body, in the unit of what they noted
     contact_twist: Double3s  # its moment about the centre
     response: Double3s  # the change of V by that, with all the fluid that sticks to the body

@@ -146,33 +146,28 @@ def body_stiffness(
 
 
 @qd.func
-def wall_push(
+def wall_slope(
     y: vec3,
     pressure: qd.f32,
-    motion: qd.f32,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     i: qd.i32,
 ) -> vec3:
-    """p ∇γ at y of particle i, Pa/m.
-
-    Tracked walls get −Δt² V p ∇γ of it, as far as it is `motion` and no mere rearrangement.
-    """
-    push = vec3(0.0)
+    """∇γ at y of particle i, 1/m; tracked walls get −Δt² V p ∇γ of the pressure p."""
+    slope = vec3(0.0)
     if qd.static(walls.coupled):
-        push = _press(y, pressure, motion, scale, near, walls, i)
+        slope = _press(y, pressure, scale, near, walls, i)
     else:
         behind = wall_density(y, support_of(scale, near, i), walls)
-        push = pressure * vec3(behind[0], behind[1], behind[2])
-    return push
+        slope = vec3(behind[0], behind[1], behind[2])
+    return slope
 
 
 @qd.func
 def _press(
     y: vec3,
     pressure: qd.f32,
-    motion: qd.f32,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
@@ -199,10 +194,10 @@ def _press(
                 if steady.dot(n) > same_side():
                     n = steady
             left = qd.max(1.0 - share[0], least_outside())
-            step = pressure * outside * share[1] / left * n
+            step = outside * share[1] / left * n
             total += step
             unit = scale.dt * scale.dt * volume_of(scale, near, i)
-            note_impulse(c, slot, walls, -motion * unit * step)
+            note_impulse(c, slot, walls, -pressure * unit * step)
     return total
 
 

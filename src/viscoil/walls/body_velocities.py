@@ -95,8 +95,8 @@ def move_all_together(
             take_impulses(b, near, walls)
             if walls.bodies.primitive[b] < 0:
                 if anew == 1:
-                    walls.bodies.impulse[b] = double3(0.0)
-                    walls.bodies.twist[b] = double3(0.0)
+                    walls.bodies.impulse[b] = walls.bodies.pressed_impulse[b]
+                    walls.bodies.twist[b] = walls.bodies.pressed_twist[b]
                 walls.bodies.impulse[b] = walls.bodies.impulse[b] + walls.bodies.contact_impulse[b]
                 walls.bodies.twist[b] = walls.bodies.twist[b] + walls.bodies.contact_twist[b]
             else:
@@ -116,6 +116,28 @@ def move_all_together(
         for c in range(walls.contacts.count):
             i = walls.contacts.particle[c]
             velocity[i] = velocity[i] + _change_with_body(c, near, walls)
+
+
+@qd.func
+def press_bodies(dt: qd.f32, near: ParticleArrays, walls: WallArrays):
+    """Gives bodies what pressures gave to particles, in kg m, before any contact holds them."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=qd.static(on_cpu()))
+        for b in range(walls.body_count):
+            take_impulses(b, near, walls)
+            impulse = walls.bodies.contact_impulse[b] / qd.cast(dt, qd.f64)
+            twist = walls.bodies.contact_twist[b] / qd.cast(dt, qd.f64)
+            walls.bodies.pressed_impulse[b] = impulse
+            walls.bodies.pressed_twist[b] = twist
+            if walls.bodies.primitive[b] >= 0:
+                change = walls.bodies.inverse_mass[b] * impulse
+                turn = walls.bodies.inverse_inertia[b] @ twist
+                walls.bodies.free_velocity[b] = walls.bodies.free_velocity[b] + change
+                walls.bodies.velocity[b] = walls.bodies.velocity[b] + change
+                free_turn = walls.bodies.free_angular_velocity[b] + turn
+                walls.bodies.free_angular_velocity[b] = free_turn
+                walls.bodies.angular_velocity[b] = walls.bodies.angular_velocity[b] + turn
+                place(walls.bodies, b, dt, walls.colliders)
 
 
 @qd.kernel(fastcache=True)

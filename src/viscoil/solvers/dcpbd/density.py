@@ -29,7 +29,7 @@ from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, is_driven, wall_density
-from viscoil.walls.body_positions import body_stiffness, wall_push
+from viscoil.walls.body_positions import body_stiffness, wall_slope
 
 
 class Tally(enum.IntEnum):
@@ -68,15 +68,18 @@ def recall_pressure(
     kept = (share + (1.0 - share) * stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
     if is_driven(near.contact[i], walls):
         kept = 0.0
+    unknowns.last_pressure[i] = qd.max(unknowns.pressure[i], 0.0)
     unknowns.pressure[i] = kept
     unknowns.projected_pressure[i] = kept
     unknowns.pressure_change[i] = kept
 
 
 @qd.func
-def allow_old_compression(
+def note_old_compression(
     n: qd.i32,
     undone: qd.f32,
+    tolerance: qd.f32,
+    shifting: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
@@ -87,13 +90,28 @@ def allow_old_compression(
 
     What a step leaves of the density error, the next undoes as a velocity. If that is much shorter, it
     must undo no more than its share, or what was a thousandth of a spacing becomes metres per second.
-    Shifts have no velocity, and between firm particles undo all of it.
+    Shifts have no velocity, and between firm particles undo all of it. For these: how much of C at y is
+    the old C, as far as that is more than iterations leave anyway.
     """
     for i in range(n):
         unknowns.allowance[i] = 0.0
-        if undone < 1.0:
-            excess = qd.max(compression_at(near.position, scale, near, walls, i), 0.0)
-            unknowns.allowance[i] = (1.0 - undone) * (1.0 - stencil.firmness[i]) * excess
+        if undone < 1.0 or shifting:
+            old = qd.max(compression_at(near.position, scale, near, walls, i), 0.0)
+            unknowns.allowance[i] = (1.0 - undone) * (1.0 - stencil.firmness[i]) * old
+            if qd.static(shifting):
+                now = qd.max(compression_at(unknowns.place, scale, near, walls, i), 1e-30)
+                unknowns.packing[i] = qd.min(qd.max(old - tolerance, 0.0) / now, 1.0)
+
+
+@qd.func
+def remembered_pressure(stencil: Stencil, unknowns: Unknowns, i: qd.i32) -> qd.f32:
+    """p for the next step: what was found, but for what only shifted firm particles.
+
+    Among these, undoing an old compression is a matter of how they lie, and no force of the fluid.
+    """
+    found = unknowns.projected_pressure[i]
+    rise = qd.max(found - unknowns.last_pressure[i], 0.0)
+    return found - stencil.firmness[i] * unknowns.packing[i] * rise
 
 
 @qd.func
@@ -199,6 +217,8 @@ def change_pressure(
             compression = 0.0
         unknowns.projected_pressure[i] = projected
         unknowns.pressure_change[i] = extrapolated - applied
+        last = unknowns.last_pressure[i]
+        unknowns.rise[i] = qd.max(extrapolated - last, 0.0) - qd.max(applied - last, 0.0)
         unknowns.pressure[i] = extrapolated
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
@@ -260,9 +280,11 @@ def apply_pressure_change(
     """place_change ← Δt² f/m of the pressures Δp, as far as they move the fluid.
 
     A firm material keeps its volume in the velocity projection; to it, density is a matter of how
-    evenly the particles lie. Between two firm particles the push of a change is therefore a shift, which
-    moves them and not the fluid: no velocity, no strain. If it were a force, stress would resist it and
-    both would grow from step to step: a viscous cube swelled by a tenth within two seconds.
+    evenly the particles lie. Between two firm particles the push of what pressure rises above that of
+    the last step is therefore a shift, which moves them and not the fluid: no velocity, no strain. If it
+    were a force, stress would resist it and both would grow from step to step: a viscous cube swelled by a
+    tenth within two seconds. What only brings the last pressure back is a force: as shifts, it would let
+    fluid under weight sink in every step and be shifted up again.
     """
     for i in range(n):
         yi = unknowns.place[i]
@@ -276,20 +298,21 @@ def apply_pressure_change(
             slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
             slope *= slope_share(scale, near, i, j)
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
-            step = (own + other) * slope * x
-            push -= step
+            push -= (own + other) * slope * x
             if qd.static(shifting):
-                firm -= stencil.firmness[j] * step
+                other = pressure_ratio(scale, near, i, j) * unknowns.rise[j]
+                firm -= stencil.firmness[j] * (unknowns.rise[i] + other) * slope * x
         unit = scale.volume * scale.gradient_scale
         push *= unit
         firm *= unit
         if near.contact[i] >= 0:
-            motion = 1.0
+            moving = own
             if qd.static(shifting):
-                motion = 1.0 - stencil.firmness[i]
-            step = wall_push(yi, own, motion, scale, near, walls, i)
-            push -= step
-            firm -= step
+                moving -= stencil.firmness[i] * unknowns.rise[i]
+            slope = wall_slope(yi, moving, scale, near, walls, i)
+            push -= own * slope
+            if qd.static(shifting):
+                firm -= unknowns.rise[i] * slope
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
         if qd.static(shifting):
             firm *= stencil.firmness[i]

@@ -2,18 +2,19 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from viscoil.forces.protocol import StepView
 from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import positions
-from viscoil.solvers.dcpbd.coefficients import USUAL_STEP
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.density import Tally
+from viscoil.solvers.dcpbd.tolerances import tolerated_strain
 from viscoil.solvers.dcpbd.velocity_projection import Convergence
 from viscoil.solvers.linear.iterations import Loop
 
@@ -26,11 +27,9 @@ FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the f
 # C itself follow P' = s (1 − κ) P + κ (C + R), R' = R − P', C' = C + R'. Jury's criterion calls that stable
 # for s (1 − κ) < 1/2, and long waves of a large body have hardly any κ.
 RECALLED_SHARE = 0.5
+USUAL_STEP = 0.01  # s: what the steps before the first one are taken for
 # Steps within which a step that was longer than its successors is forgotten; see `StepMemory`.
 FORGETTING = 3.0
-# How fast a density error may come about, in units of √(g/d), the rate at which particles fall through
-# their own spacing: what the tolerance is to steps that are so short that a thousandth is much.
-TOLERATED_RATE = 0.05
 LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
@@ -56,6 +55,14 @@ class StepMemory:
         self.longest = USUAL_STEP  # s
         self.last = USUAL_STEP  # s
 
+    def save(self) -> npt.NDArray[np.float64]:
+        """All of it."""
+        return np.array([self.longest, self.last])
+
+    def load(self, saved: npt.NDArray[Any]) -> None:
+        """Takes back what `save` gave."""
+        self.longest, self.last = (float(value) for value in saved)
+
     def take(self, dt: float) -> tuple[float, float]:
         """Shares for a step of `dt` (s): of an old density error, undone in it; of pressures, recalled.
 
@@ -79,17 +86,19 @@ class PositionProjection:
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
     def press(self, c: StepContext) -> None:
-        """Recalled pressures act."""
-        options, dt = self._options[c.carries_stress], c.view.scale.dt
-        options.undone, options.recalled = self.steps.take(dt)
+        """p ← a first guess, and u* ← u* under it."""
+        options = self._options[c.carries_stress]
+        options.undone, recalled = self.steps.take(c.view.scale.dt)
         positions.press(
-            c.n, options, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
+            c.n, recalled, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
         )
 
     def predict(self, c: StepContext) -> None:
-        """y ← x** = x⁰ + Δt u**, outside the walls and under a first guess of the pressures."""
+        """y ← x** = x⁰ + Δt u**, outside the walls."""
         options = self._options[c.carries_stress]
-        options.tolerance = min(self.settings.density_tolerance, tolerated(c.view))
+        options.tolerance = min(
+            self.settings.density_tolerance, tolerated_strain(c.view) or math.inf
+        )
         self._loop.reserve(c.n)
         self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
         positions.predict(
@@ -101,6 +110,8 @@ class PositionProjection:
         """y ← x¹, from where `predict` put it and from the stresses already applied."""
         if not self._done(self._options[c.carries_stress].tolerance):
             self.iterate(c)
+        shifting = self._options[c.carries_stress].shifting
+        positions.remember_pressures(c.n, shifting, c.stencil, c.unknowns)
         loop = self._loop
         error = DensityError(
             mean=loop.number(Tally.MEAN_ERROR),
@@ -132,7 +143,6 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         fewest=settings.position_iterations,
         most=settings.max_position_iterations,
         tolerance=settings.density_tolerance,
-        recalled=RECALLED_SHARE,
         undone=1.0,
         beta=settings.jacobi_relaxation,
         prototype=prototype,
@@ -140,14 +150,6 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         conforming=stress,
         shifting=stress and settings.projection == "doubly",
     )
-
-
-def tolerated(view: StepView) -> float:
-    """The density error that may come about in a step; unbounded without gravity."""
-    gravity = math.hypot(*view.gravity)
-    if gravity == 0.0:
-        return math.inf
-    return TOLERATED_RATE * math.sqrt(gravity / view.scale.spacing) * view.scale.dt
 
 
 def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> float:

@@ -15,11 +15,12 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import (
     Tally,
-    allow_old_compression,
     apply_pressure_change,
     change_pressure,
+    note_old_compression,
     prepare_stiffness,
     recall_pressure,
+    remembered_pressure,
     sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
@@ -30,6 +31,7 @@ from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
 from viscoil.walls.body_positions import move_bodies, share_pushes, take_back
+from viscoil.walls.body_velocities import press_bodies
 from viscoil.walls.response import push_out
 
 
@@ -42,7 +44,6 @@ class Options:
     fewest: qd.i32  # iterations
     most: qd.i32
     tolerance: qd.f64  # mean error at which they may stop
-    recalled: qd.f32  # share of the last step's pressures that is a first guess of this one's
     undone: qd.f32  # share of an old compression that the step undoes
     beta: qd.f32  # of Jacobi iterations of the conformation constraint
     prototype: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
@@ -62,7 +63,7 @@ def predict_places(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """y ← x** = x⁰ + Δt u**, outside the walls; p ← a first guess; no shift and no Δσ so far."""
+    """y ← x** = x⁰ + Δt u**, outside the walls; no shift and no Δσ so far."""
     share_pushes(scale, near, walls)
     for i in range(n):
         if qd.static(options.conforming):
@@ -75,20 +76,25 @@ def predict_places(
 @qd.kernel(fastcache=True)
 def press(
     n: qd.i32,
-    options: Options,
+    recalled: qd.f32,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """p <- recalled; u += what it does between firm particles."""
+    """p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p) at x⁰ + Δt u*.
+
+    Pressures act like springs between particles. Where these would be without them, they damp; at x⁰
+    they would keep particles swinging.
+    """
     for i in range(n):
-        recall_pressure(options.recalled, near, walls, stencil, unknowns, i)
+        recall_pressure(recalled, near, walls, stencil, unknowns, i)
         unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
     apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
     for i in range(n):
-        unknowns.velocity[i] = unknowns.velocity[i] + unknowns.place_change[i] / scale.dt
+        push(unknowns.place_change[i], scale, near, walls, unknowns, i)
+    press_bodies(scale.dt, near, walls)
 
 
 @qd.kernel(fastcache=True)
@@ -102,7 +108,7 @@ def predict(
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """y ← x**, then moved by the guessed pressures; S, constant over the iterations; the first Δp.
+    """y ← x**; S, constant over the iterations; the first Δp.
 
     One kernel for all of it: a launch costs as much as an iteration of a few hundred particles.
     """
@@ -113,7 +119,10 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
+    note_old_compression(
+        n, options.undone, qd.cast(options.tolerance, qd.f32), options.shifting, scale, near, walls,
+        stencil, unknowns,
+    )  # fmt: skip
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -158,6 +167,15 @@ def iterate(
                 go[None] = 0
 
 
+@qd.kernel(fastcache=True)
+def remember_pressures(n: qd.i32, shifting: qd.template(), stencil: Stencil, unknowns: Unknowns):
+    """p ← what the next step recalls."""
+    for i in range(n):
+        unknowns.pressure[i] = unknowns.projected_pressure[i]
+        if qd.static(shifting):
+            unknowns.pressure[i] = remembered_pressure(stencil, unknowns, i)
+
+
 @qd.func
 def move(
     change: vec3,
@@ -167,18 +185,32 @@ def move(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Δt u += change, but half a spacing at most, and y with it, out of the walls.
-
-    Farther than that its neighbours at x⁰ say nothing about a particle, and one whose neighbourhood
-    makes no sense is not flung away. Shifts end within a spacing for the same reason.
-    """
+    """Δt u += change, and y with it, out of the walls; shifts end within a spacing (see `push`)."""
+    push(change, scale, near, walls, unknowns, i)
     reach = spacing_of(scale, near, i)
-    taken = change * qd.min(1.0, 0.5 * reach / qd.max(change.norm(), 1e-30))
-    take_back(taken - change, scale, near, walls, i)
-    unknowns.velocity[i] = unknowns.velocity[i] + taken / scale.dt
     shift = unknowns.shift[i]
     unknowns.shift[i] = shift * qd.min(1.0, reach / qd.max(shift.norm(), 1e-30))
     settle(scale, near, walls, unknowns, i)
+
+
+@qd.func
+def push(
+    change: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    unknowns: Unknowns,
+    i: qd.i32,
+):
+    """Δt u += change, but half a spacing at most.
+
+    Farther than that its neighbours at x⁰ say nothing about a particle, and one whose neighbourhood
+    makes no sense is not flung away.
+    """
+    reach = 0.5 * spacing_of(scale, near, i)
+    taken = change * qd.min(1.0, reach / qd.max(change.norm(), 1e-30))
+    take_back(taken - change, scale, near, walls, i)
+    unknowns.velocity[i] = unknowns.velocity[i] + taken / scale.dt
 
 
 @qd.func
@@ -218,7 +250,13 @@ def jacobi_from_positions(
 
 
 @qd.kernel(fastcache=True)
-def finish(n: qd.i32, scale: Scale, near: ParticleArrays, unknowns: Unknowns, remainder: Vec3s):
+def finish(
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    unknowns: Unknowns,
+    remainder: Vec3s,
+):
     """x⁰ ← x¹ = x⁰ + Δt u¹ + shift; what rounding leaves out is added with the next step.
 
     Velocities are no differences of positions, so that no position rounds them; and positions are sums

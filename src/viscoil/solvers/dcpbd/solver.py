@@ -14,10 +14,11 @@ Where it deviates from the paper, and why. In the velocity projection:
 In the position projection:
 - It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
   Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
-- Between particles of materials that keep their volume by stress, density corrections are shifts:
-  they move particles and not the fluid (`density.apply_pressure_change`).
-- Density iterations have Nesterov's momentum, and start from half of the last step's pressures
-  (`position_projection.RECALLED_SHARE`).
+- Between particles of materials that keep their volume by stress, density corrections beyond the last
+  step's pressures are shifts: they move particles and not the fluid (`density.apply_pressure_change`).
+- Density iterations have Nesterov's momentum, and start from half of the last step's pressures, from all
+  of those of firm particles (`position_projection.RECALLED_SHARE`). They act as forces before the
+  velocity projection, so that stress answers to what they leave over.
 - What longer steps have left of a density error, shorter ones undo as slowly as these would have
   (`position_projection.StepMemory`), and the tolerance of short steps is a rate.
 - No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
@@ -37,8 +38,6 @@ In materials, multipliers and memory:
   the system is definite.
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
   are pulled thin instead of tearing (`coefficients`).
-- A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
-  rest does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
   and forgets a tenth of it (`elasticity.leak`): it would be nothing but errors of iterations.
 - Q is updated at the end of the step, with the deformation that it really ended with, and convected
@@ -48,6 +47,9 @@ In materials, multipliers and memory:
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
@@ -69,7 +71,7 @@ BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
-    "short_waves.damp_short_waves",
+    "positions.press", "short_waves.damp_short_waves",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
@@ -148,7 +150,7 @@ class DCPBD(Solver):
         with self.clock("prepare"):
             # J at x⁰ (eq. 13), and the particles that walls may touch
             self._prepare(c)
-        # u* = u⁰ + Δt M⁻¹ f(x⁰)
+        # u* = u⁰ + Δt M⁻¹ f(x⁰), the last step's pressures included
         state.forces.act(c.view, c.unknowns.velocity)
         self._project_positions.press(c)
         # the planes that walls are to x⁰ + Δt u*
@@ -159,7 +161,7 @@ class DCPBD(Solver):
             # u** of particles that no wall expects: not as far as a wall
             self._bound_velocities(c)
         with self.clock("position projection"):
-            # x** = x* + Δt (u** − u*) = x⁰ + Δt u**, and a first guess of the pressures
+            # x** = x* + Δt (u** − u*) = x⁰ + Δt u**
             self._project_positions.predict(c)
             # x¹ = x** projected to C(x¹) ≤ 0 and C̃(x¹) = a σ (eqs. 14 to 18)
             position, error = self._project_positions(c)
@@ -172,6 +174,17 @@ class DCPBD(Solver):
             self._damp_short_waves(c)
         state.forces.finish(c.view, c.unknowns.velocity)
         return _report(velocity, position, error)
+
+    def save(self) -> Mapping[str, npt.NDArray[np.generic]]:
+        """How long the last steps were."""
+        return {"steps": self._project_positions.steps.save()}
+
+    def load(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
+        """Takes that back; checkpoints of earlier versions do not hold it."""
+        rest = dict(arrays)
+        if "steps" in rest:
+            self._project_positions.steps.load(rest.pop("steps"))
+        super().load(rest)
 
     def _begin(self, state: State, dt: float) -> StepContext | None:
         """Materials, channels and neighbours of the step; None if no particle is left."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import velocity_system
 from viscoil.solvers.dcpbd.context import StepContext
+from viscoil.solvers.dcpbd.tolerances import tolerated_strain
 from viscoil.solvers.linear.iterations import Loop
 
 
@@ -57,7 +58,7 @@ class VelocityProjection:
         """
         self._let_stress_act(c)
         velocity_system.free_velocities(c.n, c.view.near, c.view.walls.arrays, c.unknowns)
-        velocity_system.right_side(c.n, c.system, self._loop.arrays)
+        velocity_system.right_side(c.n, tolerated_strain(c.view), c.system, self._loop.arrays)
         size, along = self._loop.totals(c.n)
         velocity_system.respond_to_direction(c.n, c.system, self._loop.arrays)
         curvature = self._loop.total(c.n)

@@ -10,7 +10,7 @@ import dataclasses
 import quadrants as qd
 
 from viscoil.constraints.conformation import rotation_strain, strain_step
-from viscoil.constraints.symmetric import double_dot
+from viscoil.constraints.symmetric import double_dot, identity
 from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec9
 from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.neighbors.arrays import ParticleArrays
@@ -110,8 +110,11 @@ def strain_under(s: System, i: qd.i32):
 
 
 @qd.kernel(fastcache=True)
-def right_side(n: qd.i32, s: System, loop: LoopArrays):
-    """Per block: b·z(b) and b·σ, with b the constraints at u without any stress; p ← σ acts."""
+def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
+    """Per block: b·z(b) and b·σ, with b the constraints at u without any stress; p ← σ acts.
+
+    b·z(b) counts every particle with a strain of `least` at least.
+    """
     for i in range(n):
         strain, bend_strain = strain_under(s, i)
         s.unknowns.residual[i] = constraint(
@@ -133,6 +136,9 @@ def right_side(n: qd.i32, s: System, loop: LoopArrays):
             b = s.unknowns.residual[i]
             size += volume * double_dot(b, precondition(b, s.materials, s.near, s.stencil, i))
             e = s.unknowns.bend_residual[i]
+            floor = precondition(least * identity(), s.materials, s.near, s.stencil, i)
+            if has_gradient(s.stencil, i):
+                size += volume * least * (floor[0] + floor[1] + floor[2])
             size += volume * e.dot(bend_precondition(e, s.materials, s.near, s.stencil, i))
             along += volume * double_dot(b, s.unknowns.stress[i])
             along += volume * e.dot(s.unknowns.bend[i])
