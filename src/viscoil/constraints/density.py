@@ -35,7 +35,9 @@ def wall_table(kind: Smoothing, support: float) -> np.ndarray:
     )
     beyond = np.concatenate([[0.0], np.cumsum(0.5 * (planes[1:] + planes[:-1]))])
     share = 0.5 * (1.0 - beyond / beyond[-1])
-    share *= np.interp(t, layers, np.divide(below[: len(layers)], whole) / np.interp(layers, t, share))
+    share *= np.interp(
+        t, layers, np.divide(below[: len(layers)], whole) / np.interp(layers, t, share)
+    )
     table = np.interp(np.linspace(0.0, 1.0, WALL_TABLE + 1), t, share)
     return np.asarray(table, dtype=np.float32)
 

@@ -30,8 +30,9 @@ class Mode(enum.IntEnum):
     """What a contact leaves of a particle's freedom; cached kernels hold the values."""
 
     FREE = 0
-    SLIDING = 1
-    FIXED = 2
+    SLIDING = 1  # on one wall
+    ALONG = 2  # on two, along the edge between them
+    FIXED = 3
 
 
 @dataclasses.dataclass
@@ -57,7 +58,7 @@ class Contacts:
     particle: Ints
     mode: Ints  # a Mode
     nozzle: Ints  # index of the nozzle that drives it, -1 if none
-    normal: Vec3s  # of the wall it slides on
+    normal: Vec3s  # of the wall it slides on; the direction of the edge that it slides along
     push: Floats  # m: how far walls have pushed it out in this step
     shielded: Ints  # 1: other particles lie between it and the wall
     height: Floats  # m: distance to the nearest wall at the start of the step
@@ -104,6 +105,9 @@ def free_part(contact: qd.i32, walls: WallArrays, v: vec3) -> vec3:
         elif mode == Mode.SLIDING:
             n = walls.contacts.normal[contact]
             free = v - n.dot(v) * n
+        elif mode == Mode.ALONG:
+            edge = walls.contacts.normal[contact]
+            free = edge.dot(v) * edge
     return free
 
 

@@ -128,16 +128,35 @@ def _held_by(
         grip = friction * (-gap / scale.dt)
         lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
         held -= lost * slip
-        mode = Mode.FIXED if lost == 1.0 else Mode.SLIDING
         if qd.static(walls.coupled):
-            if -gap > walls.contacts.push[c] or mode == Mode.FIXED:
+            if -gap > walls.contacts.push[c] or lost == 1.0:
                 walls.contacts.holder[c] = slot
         note_impulse(c, slot, walls, (held - u) / near.inverse_mass[i])
-        if -gap > walls.contacts.push[c]:
-            walls.contacts.push[c] = -gap
-            walls.contacts.normal[c] = n
-        walls.contacts.mode[c] = qd.max(walls.contacts.mode[c], mode)
+        walls.contacts.push[c] = qd.max(walls.contacts.push[c], -gap)
+        _take_freedom(c, n, lost == 1.0, walls)
     return held
+
+
+@qd.func
+def _take_freedom(c: qd.i32, n: vec3, sticks: bool, walls: WallArrays):
+    """Notes that contact c is held by a wall of normal n too, and whether it sticks to it.
+
+    Walls whose normals are less than a tenth of a right angle apart count as one.
+    """
+    mode = walls.contacts.mode[c]
+    before = walls.contacts.normal[c]
+    edge = before.cross(n)
+    apart = 0.16
+    if sticks:
+        walls.contacts.mode[c] = Mode.FIXED
+    elif mode == Mode.FREE:
+        walls.contacts.mode[c] = Mode.SLIDING
+        walls.contacts.normal[c] = n
+    elif mode == Mode.SLIDING and edge.norm() > apart:
+        walls.contacts.mode[c] = Mode.ALONG
+        walls.contacts.normal[c] = edge / edge.norm()
+    elif mode == Mode.ALONG and qd.abs(before.dot(n)) > apart:
+        walls.contacts.mode[c] = Mode.FIXED
 
 
 @qd.func

@@ -72,7 +72,6 @@ class Unknowns:
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     last_pressure: Floats  # p that the last step ended with, Pa
     rise: Floats  # Pa: the part of the last change of p that is above that
-    packing: Floats  # share of a compression that is of how particles lie, and not of this step
     allowance: Floats  # C up to which a neighbourhood may stay compressed in this step
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa

@@ -12,6 +12,8 @@ from math import inf
 from viscoil.materials.element import Element
 
 INVISCID_COMPLIANCE = 1e30  # 1/Pa: so soft that no stress builds up
+# s: θ is the strain that pressure stands for in a step of this length. It is a unit and changes nothing.
+USUAL_STEP = 0.01
 # How many times more a viscous fluid resists a change of volume than one of shape. Chosen, not derived:
 # much more than 1, so that what is pulled thins, and no more, as the system's condition grows with it.
 VOLUME_STIFFNESS = 50.0
@@ -26,6 +28,10 @@ class Coefficients:
     itself. That makes the flow of a viscous fluid free of divergence also where it is pulled: a
     stretched thread thins (and resists with three times its viscosity, Trouton's ratio) instead of
     falling apart, which the density constraint, that only pushes, cannot bring about.
+
+    Pressure that is remembered as a strain must be the same pressure if the next step is shorter. Where
+    the material has no spring that strain is in proportion to the step, so what is kept is that of a
+    usual step, θ: `pressure_memory` is the strain per θ.
     """
 
     normal_compliance: float  # a of xx, yy, zz, 1/Pa
@@ -34,11 +40,12 @@ class Coefficients:
     memory: float  # how much of the deviator of Q⁰ − I enters the constraint
     volume_memory: float  # how much of its mean does
     relaxation: float  # 1 / (1 + Δt/τ)
+    pressure_memory: float  # strain per θ of a fluid without elastic memory
     active: bool  # whether the material carries any stress
 
 
 INVISCID = Coefficients(
-    INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, 0.0, 0.0, 0.0, False
+    INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, INVISCID_COMPLIANCE, 0.0, 0.0, 0.0, 1.0, False
 )
 
 
@@ -50,6 +57,7 @@ def coefficients(element: Element, dt: float) -> Coefficients:
     if normal >= INVISCID_COMPLIANCE:
         return INVISCID
     volume = normal / VOLUME_STIFFNESS
+    has_spring = 0.0 < element.normal_compliance < inf
     return Coefficients(
         normal_compliance=normal,
         shear_compliance=_beside(element.shear_compliance + dt / element.viscosity, solvent),
@@ -57,6 +65,7 @@ def coefficients(element: Element, dt: float) -> Coefficients:
         memory=normal / polymer if polymer else 1.0,
         volume_memory=volume / polymer if polymer else 1.0 / VOLUME_STIFFNESS,
         relaxation=relaxation(element.relaxation_time, dt),
+        pressure_memory=1.0 if has_spring else dt / USUAL_STEP,
         active=True,
     )
 

@@ -75,11 +75,9 @@ def recall_pressure(
 
 
 @qd.func
-def note_old_compression(
+def allow_old_compression(
     n: qd.i32,
     undone: qd.f32,
-    tolerance: qd.f32,
-    shifting: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
@@ -90,28 +88,23 @@ def note_old_compression(
 
     What a step leaves of the density error, the next undoes as a velocity. If that is much shorter, it
     must undo no more than its share, or what was a thousandth of a spacing becomes metres per second.
-    Shifts have no velocity, and between firm particles undo all of it. For these: how much of C at y is
-    the old C, as far as that is more than iterations leave anyway.
+    Shifts have no velocity, and between firm particles undo all of it.
     """
     for i in range(n):
         unknowns.allowance[i] = 0.0
-        if undone < 1.0 or shifting:
-            old = qd.max(compression_at(near.position, scale, near, walls, i), 0.0)
-            unknowns.allowance[i] = (1.0 - undone) * (1.0 - stencil.firmness[i]) * old
-            if qd.static(shifting):
-                now = qd.max(compression_at(unknowns.place, scale, near, walls, i), 1e-30)
-                unknowns.packing[i] = qd.min(qd.max(old - tolerance, 0.0) / now, 1.0)
+        if undone < 1.0:
+            excess = qd.max(compression_at(near.position, scale, near, walls, i), 0.0)
+            unknowns.allowance[i] = (1.0 - undone) * (1.0 - stencil.firmness[i]) * excess
 
 
 @qd.func
-def remembered_pressure(stencil: Stencil, unknowns: Unknowns, i: qd.i32) -> qd.f32:
-    """p for the next step: what was found, but for what only shifted firm particles.
-
-    Among these, undoing an old compression is a matter of how they lie, and no force of the fluid.
-    """
-    found = unknowns.projected_pressure[i]
-    rise = qd.max(found - unknowns.last_pressure[i], 0.0)
-    return found - stencil.firmness[i] * unknowns.packing[i] * rise
+def remember_pressures(n: qd.i32, shifting: qd.template(), stencil: Stencil, unknowns: Unknowns):
+    """p ← what was found, but for what only shifted firm particles: that is no force of the fluid."""
+    for i in range(n):
+        found = unknowns.projected_pressure[i]
+        if qd.static(shifting):
+            found -= stencil.firmness[i] * qd.max(found - unknowns.last_pressure[i], 0.0)
+        unknowns.pressure[i] = found
 
 
 @qd.func
@@ -282,9 +275,9 @@ def apply_pressure_change(
     A firm material keeps its volume in the velocity projection; to it, density is a matter of how
     evenly the particles lie. Between two firm particles the push of what pressure rises above that of
     the last step is therefore a shift, which moves them and not the fluid: no velocity, no strain. If it
-    were a force, stress would resist it and both would grow from step to step: a viscous cube swelled by a
-    tenth within two seconds. What only brings the last pressure back is a force: as shifts, it would let
-    fluid under weight sink in every step and be shifted up again.
+    were a force, stress would resist it and both would grow from step to step: a viscous cube swelled
+    by a tenth within two seconds. What only brings the last pressure back is a force: as shifts, it would
+    let fluid under weight sink in every step and be shifted up again.
     """
     for i in range(n):
         yi = unknowns.place[i]

@@ -77,13 +77,17 @@ def remembered(
 ) -> vec6:
     """What enters the constraint of Q⁰ − I, and of θ⁰ for the volume.
 
-    The mean of Q is no measure of volume: it grows in shear, where polymers stretch.
+    The mean of Q is no measure of volume: it grows in shear, where polymers stretch. A fluid that
+    forgets its shape within a step still remembers its pressure, by θ⁰.
     """
     m = near.material[i]
     q = memory.conformation[i] - identity()
     mean = (q[0] + q[1] + q[2]) / 3.0
     volume = materials.volume_memory[m] * mean + materials.memory[m] * (memory.dilation[i] - mean)
-    return recovery(materials, near, stencil, i) * (materials.memory[m] * q + volume * identity())
+    strain = recovery(materials, near, stencil, i) * (materials.memory[m] * q + volume * identity())
+    if materials.relaxation[m] == 0.0:
+        strain = materials.pressure_memory[m] * memory.dilation[i] * identity()
+    return strain
 
 
 @qd.func

@@ -24,8 +24,8 @@ MARGIN = 0.02
 FIRST_MOMENTUM = 0.5 * (1.0 + math.sqrt(5.0))  # Nesterov's second number: the first step is taken
 # The share of the last step's pressures that is a first guess of this one's. Derived: of a wave of which
 # the iterations solve the share κ, pressure (as what it undoes of C in a step), rate (of C per step) and
-# C itself follow P' = s (1 − κ) P + κ (C + R), R' = R − P', C' = C + R'. Jury's criterion calls that stable
-# for s (1 − κ) < 1/2, and long waves of a large body have hardly any κ.
+# C itself follow P' = s (1 − κ) P + κ (C + R), R' = R − P', C' = C + R'. Jury's criterion calls that
+# stable for s (1 − κ) < 1/2, and long waves of a large body have hardly any κ.
 RECALLED_SHARE = 0.5
 USUAL_STEP = 0.01  # s: what the steps before the first one are taken for
 # Steps within which a step that was longer than its successors is forgotten; see `StepMemory`.
@@ -110,8 +110,6 @@ class PositionProjection:
         """y ← x¹, from where `predict` put it and from the stresses already applied."""
         if not self._done(self._options[c.carries_stress].tolerance):
             self.iterate(c)
-        shifting = self._options[c.carries_stress].shifting
-        positions.remember_pressures(c.n, shifting, c.stencil, c.unknowns)
         loop = self._loop
         error = DensityError(
             mean=loop.number(Tally.MEAN_ERROR),

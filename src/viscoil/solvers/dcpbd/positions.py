@@ -15,12 +15,12 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.density import (
     Tally,
+    allow_old_compression,
     apply_pressure_change,
     change_pressure,
-    note_old_compression,
     prepare_stiffness,
     recall_pressure,
-    remembered_pressure,
+    remember_pressures,
     sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
@@ -119,10 +119,7 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    note_old_compression(
-        n, options.undone, qd.cast(options.tolerance, qd.f32), options.shifting, scale, near, walls,
-        stencil, unknowns,
-    )  # fmt: skip
+    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -165,15 +162,6 @@ def iterate(
             calm = loop.numbers[Tally.UNBALANCED] < options.tolerance
             if (loop.used[0] >= options.fewest and calm) or loop.used[0] >= options.most:
                 go[None] = 0
-
-
-@qd.kernel(fastcache=True)
-def remember_pressures(n: qd.i32, shifting: qd.template(), stencil: Stencil, unknowns: Unknowns):
-    """p ← what the next step recalls."""
-    for i in range(n):
-        unknowns.pressure[i] = unknowns.projected_pressure[i]
-        if qd.static(shifting):
-            unknowns.pressure[i] = remembered_pressure(stencil, unknowns, i)
 
 
 @qd.func
@@ -254,6 +242,8 @@ def finish(
     n: qd.i32,
     scale: Scale,
     near: ParticleArrays,
+    shifting: qd.template(),
+    stencil: Stencil,
     unknowns: Unknowns,
     remainder: Vec3s,
 ):
@@ -261,8 +251,9 @@ def finish(
 
     Velocities are no differences of positions, so that no position rounds them; and positions are sums
     of displacements, compensated (Kahan 1965), so that none is too short to count. Each difference has a
-    loop of its own: seen together, fast mathematics would make nothing of them.
+    loop of its own: seen together, fast mathematics would make nothing of them. p ← what is remembered.
     """
+    remember_pressures(n, shifting, stencil, unknowns)
     for i in range(n):
         moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])
         remainder[i] = moved

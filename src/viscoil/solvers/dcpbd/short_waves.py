@@ -3,14 +3,14 @@
 
 Pressures stop what compresses, and nothing else: a fluid without viscosity would keep the motion of its
 particles against each other, which is no motion of the fluid, for seconds. With the smoothed difference
-to the neighbours, s_i = Σ_j V W_ij (u_j − u_i), velocities become u_i − c Σ_j V W_ij (s_j − s_i): a fourth
-derivative. It takes c λ² of a wave of which smoothing takes λ: half of c at a wavelength of three
-spacings, 1e-4 of it at 20. What i gains is what j loses. Only full neighbourhoods take part: at a surface,
-differences are one-sided also where the flow is smooth. Where stress resists short waves itself, it is
-left to stress.
+to the neighbours, s_i = Σ_j V W_ij (u_j − u_i), velocities become u_i − c Σ_j V W_ij (s_j − s_i): a
+fourth derivative. It takes c λ² of a wave of which smoothing takes λ: half of c at a wavelength of three
+spacings, 1e-4 of it at 20. What i gains is what j loses. Only full neighbourhoods take part: at a
+surface, differences are one-sided also where the flow is smooth. Where stress resists short waves
+itself, it is left to stress.
 
-c is in proportion to the step. Particles under weight that have fallen out of line rattle in the time of a
-fall through a spacing, √(d/g); damping takes a tenth of that, or three steps if that is longer. Without
+c is in proportion to the step. Particles under weight that have fallen out of line rattle in the time of
+a fall through a spacing, √(d/g); damping takes a tenth of that, or three steps if that is longer. Without
 gravity there is none. The tenth was tried on water at rest, and is not derived.
 
 When it is bad: the forces are not central. A spinning body keeps its spin only as far as neighbourhoods

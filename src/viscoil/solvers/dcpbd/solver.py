@@ -38,6 +38,8 @@ In materials, multipliers and memory:
   the system is definite.
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
   are pulled thin instead of tearing (`coefficients`).
+- A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
+  rest does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
   and forgets a tenth of it (`elasticity.leak`): it would be nothing but errors of iterations.
 - Q is updated at the end of the step, with the deformation that it really ended with, and convected
@@ -222,8 +224,8 @@ class DCPBD(Solver):
 
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
-        positions.finish(c.n, c.view.scale, c.view.near, c.unknowns, remainder)
-
+        shifting = c.carries_stress and self.settings.projection == "doubly"
+        positions.finish(c.n, c.view.scale, c.view.near, shifting, c.stencil, c.unknowns, remainder)
 
     def _damp_short_waves(self, c: StepContext) -> None:
         scale = c.view.scale

@@ -22,6 +22,7 @@ class StressTable:
     memory: Floats  # how much of the deviator of Q⁰ − I enters the constraint
     volume_memory: Floats  # how much of its mean does
     relaxation: Floats  # 1 / (1 + Δt/τ)
+    pressure_memory: Floats  # strain per θ of a fluid without elastic memory
     active: Ints  # 0: inviscid, carries no stress
 
 

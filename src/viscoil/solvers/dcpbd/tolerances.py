@@ -12,4 +12,4 @@ TOLERATED_RATE = 0.05
 def tolerated_strain(view: StepView) -> float:
     """What such a rate makes in the step; 0 without gravity."""
     gravity = math.hypot(*view.gravity)
-    return TOLERATED_RATE * math.sqrt(gravity / view.scale.spacing) * view.scale.dt
+    return float(TOLERATED_RATE * math.sqrt(gravity / view.scale.spacing) * view.scale.dt)
