@@ -182,7 +182,7 @@ def test_bodies_and_what_they_hold_share_their_momentum_as_a_dense_solve_says() 
     rng = np.random.default_rng(1)
     contacts, count = c.view.walls.arrays.contacts, c.view.walls.count
     held = np.array(view(contacts.particle, count))
-    modes = rng.choice([Mode.FREE, Mode.SLIDING, Mode.FIXED], count)
+    modes = rng.choice([Mode.FREE, Mode.SLIDING, Mode.ALONG, Mode.FIXED], count)
     n = rng.normal(size=(count, 3))
     n /= np.linalg.norm(n, axis=1, keepdims=True)
     write(contacts.mode, modes)
@@ -203,9 +203,12 @@ def test_bodies_and_what_they_hold_share_their_momentum_as_a_dense_solve_says() 
     load = np.concatenate([-given.sum(0), -np.cross(place, given).sum(0)])
     blocks = []
     for k in range(count):
-        taken = {Mode.FREE: np.zeros((3, 3)), Mode.FIXED: np.eye(3)}.get(
-            modes[k], np.outer(n[k], n[k])
-        )
+        taken = {
+            Mode.FREE: np.zeros((3, 3)),
+            Mode.SLIDING: np.outer(n[k], n[k]),
+            Mode.ALONG: np.eye(3) - np.outer(n[k], n[k]),
+            Mode.FIXED: np.eye(3),
+        }[modes[k]]
         arm = np.concatenate([np.eye(3), np.cross(np.eye(3), place[k]).T], axis=1)
         system += rig.mass * arm.T @ taken @ arm
         blocks.append(taken @ arm)

@@ -22,6 +22,9 @@ Float32 = NDArray[np.float32]
 
 # In spacings: by how much a size may miss a multiple of the spacing and still count as one (a
 # third of a metre is written with a few digits), and how exactly points on a rim are kept.
+# The coarsest coordinates that a spacing can bear, of it. A choice: a dam break at 0.0012 spacings is the
+# same within 0.2 %, and at 0.02 within 1.3 %.
+COARSEST = 2e-3
 _FIT = 0.01
 _ROUNDING = 1e-6
 # Particle indices are 32-bit.
@@ -96,7 +99,7 @@ def seed(scene: Scene, colliders: ColliderSet) -> Seeding:
         material=_material_indices(scene, kept),
         fluid=np.repeat(np.arange(len(kept), dtype=np.int32), [int(k.sum()) for k in kept]),
         size=_sizes(scene, spacings, kept),
-        notes=_notes(scene, kept),
+        notes=_notes(scene, kept) + _far_notes(scene, positions),
     )
 
 
@@ -179,6 +182,21 @@ def _notes(scene: Scene, kept: Sequence[NDArray[np.bool_]]) -> list[str]:
         for i, k in enumerate(kept)
         if not k.all()
     ]
+
+
+def _far_notes(scene: Scene, positions: Sequence[Float32]) -> list[str]:
+    """A sentence for each fluid that starts where coordinates are too coarse for its spacing."""
+    notes = []
+    for i, (fluid, x) in enumerate(zip(scene.fluids, positions, strict=True)):
+        farthest = np.abs(x).max(initial=0.0)
+        spacing = scene.spacing_of(fluid)
+        if float(np.spacing(np.float32(farthest))) > COARSEST * spacing:
+            safe = COARSEST * spacing / float(np.finfo(np.float32).eps)
+            notes.append(
+                f"{_label(scene, i)} starts {farthest:.3g} m from the origin, where coordinates are too "
+                f"coarse for a spacing of {spacing:g} m: bring the scene within {safe:.2g} m of it"
+            )
+    return notes
 
 
 def _reject_thin(scene: Scene, counts: Sequence[int]) -> None:
