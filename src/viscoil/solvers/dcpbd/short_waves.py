@@ -24,7 +24,7 @@ import quadrants as qd
 from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, value_share
+from viscoil.neighbors.resolution import pair_size
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
@@ -42,13 +42,16 @@ def damped_share(dt: float, gravity: float, spacing: float) -> float:
 def _weight(
     scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32, j: qd.i32
 ) -> qd.f32:
-    """V W_ij of a pair of full neighbourhoods, in proportion to the other's mass; 0 of others."""
+    """V W_ij of a pair of full neighbourhoods, in proportion to the other's mass; 0 of others.
+
+    The same for both of a pair but for that: what one gains, in N s, the other loses.
+    """
     weight = 0.0
     least = -0.05  # of C: a neighbourhood on a lattice has 0, one at a surface −0.3
     if unknowns.compression[i] > least and unknowns.compression[j] > least:
         x = separation(near.period, near.position[i], near.position[j])
         w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
-        w *= scale.volume * scale.value_scale * value_share(scale, near, i, j)
+        w *= scale.volume * scale.value_scale
         heavier = 2.0 * near.inverse_mass[i] / (near.inverse_mass[i] + near.inverse_mass[j])
         weight = (1.0 - stencil.firmness[i] * stencil.firmness[j]) * heavier * w
     return weight
