@@ -171,11 +171,11 @@ def held_change(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> 
 
 
 @qd.func
-def held_energy(free: vec3, w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
-    """2 m w·(what contacts leave of it), which is final; with bodies, see `respond_bodies`."""
+def held_energy(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
+    """2 m |w|² of a velocity change that is final; with bodies, see `respond_bodies`."""
     energy = 0.0
     if qd.static(not walls.coupled):
-        energy = 2.0 * free.dot(w) / near.inverse_mass[i]
+        energy = 2.0 * w.dot(w) / near.inverse_mass[i]
     return energy
 
 

@@ -5,8 +5,7 @@ import quadrants as qd
 
 from viscoil.bodies.arrays import body_velocity, is_dynamic
 from viscoil.colliders.arrays import carried, distance_and_normal
-from viscoil.core.compute import Ints, Vec3s, vec3, vec4
-from viscoil.materials.table import MaterialTable
+from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vec4
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, support_of
@@ -62,7 +61,7 @@ def collect(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
-    materials: MaterialTable,
+    friction: Floats,
     offsets: Ints,
 ):
     """Fills the list of contacts from the offsets, which are the scanned marks."""
@@ -88,13 +87,7 @@ def collect(
                     if k >= 0:
                         at = distance_and_normal(walls.colliders, k, near.position[i])
                         walls.contacts.start[place] = at
-            walls.contacts.friction[c] = materials.wall_friction[near.material[i]]
-            eta = materials.wall_viscosity[near.material[i]] / near.softness[i]
-            walls.contacts.slack[c] = 0.0
-            if qd.static(not walls.coupled):
-                if eta > 0.0:
-                    drag = 2.0 * eta * spacing * scale.dt * near.inverse_mass[i]
-                    walls.contacts.slack[c] = 1.0 / (1.0 + drag)
+            walls.contacts.friction[c] = friction[near.material[i]]
 
 
 @qd.kernel(fastcache=True)

@@ -211,17 +211,17 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
     for i in range(n):
         force = stress_force(s.near, s.stencil, s.unknowns, i)
-        free = s.scale.dt * s.near.inverse_mass[i] * force
+        w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
-            s.walls.contacts.wanted_change[s.near.contact[i]] = free
-        w = held_change(free, s.near, s.walls, i)
+            s.walls.contacts.wanted_change[s.near.contact[i]] = w
+        w = held_change(w, s.near, s.walls, i)
         s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
         volume = volume_of(s.scale, s.near, i)
-        s.unknowns.term[i] = held_energy(free, w, s.near, s.walls, i) + volume * work
+        s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
     respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
     add_body_terms(s.walls, loop.sums)
