@@ -57,6 +57,24 @@ def _weight(
     return weight
 
 
+@qd.func
+def _difference(
+    field: qd.template(),
+    scale: Scale,
+    near: ParticleArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+    i: qd.i32,
+) -> vec3:
+    """Σ_j V W_ij (field_j − field_i)."""
+    own = field[i]
+    total = vec3(0.0)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        total += _weight(scale, near, stencil, unknowns, i, j) * (field[j] - own)
+    return total
+
+
 @qd.kernel(fastcache=True)
 def damp_short_waves(
     n: qd.i32,
@@ -68,18 +86,8 @@ def damp_short_waves(
 ):
     """u ← u − c Σ_j V W_ij (s_j − s_i), with c = `share` and C as the position projection left it."""
     for i in range(n):
-        own = unknowns.velocity[i]
-        difference = vec3(0.0)
-        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-            j = near.pairs.neighbor[k]
-            weight = _weight(scale, near, stencil, unknowns, i, j)
-            difference += weight * (unknowns.velocity[j] - own)
-        unknowns.difference[i] = difference
+        s = _difference(unknowns.velocity, scale, near, stencil, unknowns, i)
+        unknowns.difference[i] = s
     for i in range(n):
-        own = unknowns.difference[i]
-        change = vec3(0.0)
-        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-            j = near.pairs.neighbor[k]
-            weight = _weight(scale, near, stencil, unknowns, i, j)
-            change += weight * (unknowns.difference[j] - own)
+        change = _difference(unknowns.difference, scale, near, stencil, unknowns, i)
         unknowns.velocity[i] = unknowns.velocity[i] - share * change
