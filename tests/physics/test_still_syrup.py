@@ -65,7 +65,7 @@ def test_pressure_stays_the_same_when_steps_get_shorter() -> None:
 
 
 def test_nor_between_walls_that_slip() -> None:
-    """Stresses of the step before hold it here too: 0.93 to 1 of them, where it was half.
+    """Stresses of the step before hold it here too: nearly all of them, where it was half.
 
     In edges two walls hold a particle; while the solve knew of one, tar of 1000 Pa s sank by 5 mm/s
     at its top and was shifted up again.

@@ -191,10 +191,10 @@ def _far_notes(scene: Scene, positions: Sequence[Float32]) -> list[str]:
         farthest = np.abs(x).max(initial=0.0)
         spacing = scene.spacing_of(fluid)
         if float(np.spacing(np.float32(farthest))) > COARSEST * spacing:
-            safe = COARSEST * spacing / float(np.finfo(np.float32).eps)
+            safe = float(f"{COARSEST * spacing / float(np.finfo(np.float32).eps):.2g}")
             notes.append(
-                f"{_label(scene, i)} starts {farthest:.3g} m from the origin, where coordinates are too "
-                f"coarse for a spacing of {spacing:g} m: bring the scene within {safe:.2g} m of it"
+                f"{_label(scene, i)} starts {farthest:g} m from the origin, where coordinates are too "
+                f"coarse for a spacing of {spacing:g} m: bring the scene within {safe:g} m of it"
             )
     return notes
 

@@ -7,7 +7,8 @@ body would pile several layers of particles onto a wall in one step.
 
 To velocities, walls are planes that are chosen once in a step (`planes`); places are pushed out of what
 lies on their way (`paths`, `response`). In the velocity projection a contact takes away freedom
-(`free_part`): all of them where it sticks, the normal one where it slides. A wall never pulls.
+(`free_part`): all of them where it sticks, the normal one where it slides, both normal ones in an edge
+between two walls. A wall never pulls.
 
 Where colliders are tracked (`coupled`), what they do to particles is noted as impulses, and dynamic
 bodies get the opposite ones (`body_velocities`, `body_positions`). Pushes then point along the normal at

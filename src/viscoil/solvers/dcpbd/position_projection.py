@@ -85,6 +85,10 @@ class PositionProjection:
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
+    def shifts(self, c: StepContext) -> bool:
+        """Whether density corrections between firm particles are shifts."""
+        return bool(self._options[c.carries_stress].shifting)
+
     def press(self, c: StepContext) -> None:
         """p ← a first guess, and u* ← u* under it."""
         options = self._options[c.carries_stress]

@@ -154,7 +154,8 @@ class DCPBD(Solver):
             self._prepare(c)
         # u* = u⁰ + Δt M⁻¹ f(x⁰), the last step's pressures included
         state.forces.act(c.view, c.unknowns.velocity)
-        self._project_positions.press(c)
+        with self.clock("position projection"):
+            self._project_positions.press(c)
         # the planes that walls are to x⁰ + Δt u*
         self._choose_planes(c)
         with self.clock("velocity projection"):
@@ -224,7 +225,7 @@ class DCPBD(Solver):
 
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
-        shifting = c.carries_stress and self.settings.projection == "doubly"
+        shifting = self._project_positions.shifts(c)
         positions.finish(c.n, c.view.scale, c.view.near, shifting, c.stencil, c.unknowns, remainder)
 
     def _damp_short_waves(self, c: StepContext) -> None:
