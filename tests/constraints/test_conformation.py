@@ -13,6 +13,7 @@ from viscoil.constraints.conformation import (
     convect,
     implicit_euler,
     rotation_strain,
+    spin_of,
     strain_of_deformation,
     strain_step,
 )
@@ -37,7 +38,7 @@ def strains(n: qd.i32, f: Mat3s, dt: qd.f32, linear: Vec6s, spin: Vec6s, corotat
     """Of f as a deformation, and of f as a velocity gradient."""
     for i in range(n):
         linear[i] = strain_step(f[i], dt)
-        spin[i] = rotation_strain(f[i], dt)
+        spin[i] = rotation_strain(spin_of(f[i]), dt)
         corotated[i] = strain_of_deformation(f[i], nearest_rotation(f[i]))
 
 

@@ -192,6 +192,21 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
     return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)
 
 
+def assemble_pressures(rig: Rig, c: StepContext) -> Discretisation:
+    """2 Δt (Σ_j V ∇W_ij·(u_i − u_j) + ∇γ_i·u_i) of pressed particles, and nothing of others."""
+    i, j, g, x, _k = _pairs(rig, c)
+    slope = numbers(c.stencil.wall_slope, c.n)
+    rows = sp.csr_matrix((c.n, 3 * c.n))
+    for axis in range(3):
+        unit = np.zeros((1, 3))
+        unit[0, axis] = 1.0
+        rate = sp.diags(slope[:, axis]) - _differences(i, j, g * x[:, axis], c.n)
+        rows = rows + sp.kron(rate, unit)
+    dt = float(c.view.scale.dt)
+    pressed = sp.diags(numbers(c.stencil.pressed, c.n))
+    return Discretisation(sp.csr_matrix(2.0 * dt * pressed @ rows), SPACING**3, rig.mass, dt)
+
+
 def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
     """i, j, g_ij/V and x_ij of all pairs, and K of all particles, in double precision."""
     start, j = rig.neighbors.as_numpy(c.n)

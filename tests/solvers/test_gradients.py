@@ -48,7 +48,7 @@ def bends(
     n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, field: Vec3s, out: Vec3s
 ):
     for i in range(n):
-        _rate, bend = differences(scale, near, stencil, field, i)
+        _rate, bend, _squeeze = differences(scale, near, stencil, field, i)
         out[i] = bend
 
 

@@ -11,7 +11,7 @@ def test_steps_of_one_length_undo_all_that_the_last_one_left() -> None:
     for _ in range(5):
         undone, recalled = steps.take(1.0 / 120.0)
     assert undone == 1.0
-    assert recalled == RECALLED_SHARE
+    assert recalled == 1.0
 
 
 @pytest.mark.parametrize("short", [1e-3, 1e-4, 1e-5])
@@ -36,8 +36,8 @@ def test_short_steps_undo_an_error_at_the_pace_of_the_long_one(short: float) -> 
 def test_pressures_of_shorter_steps_are_recalled_as_their_impulses() -> None:
     steps = StepMemory()
     steps.take(1e-3)
-    assert steps.take(4e-3)[1] == pytest.approx(0.25 * RECALLED_SHARE)
-    assert steps.take(1e-3)[1] == RECALLED_SHARE
+    assert steps.take(4e-3)[1] == pytest.approx(0.25)
+    assert steps.take(1e-3)[1] == 1.0
 
 
 def test_memory_is_saved_and_loaded() -> None:

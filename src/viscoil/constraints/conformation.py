@@ -26,20 +26,25 @@ def strain_step(velocity_gradient: mat3, dt: qd.f32) -> vec6:
 
 
 @qd.func
-def rotation_strain(velocity_gradient: mat3, dt: qd.f32) -> vec6:
-    """What a straight step under the spin of L stretches: 2 (1 − cos φ) across its axis, sin φ = Δt |ω|.
+def spin_of(velocity_gradient: mat3) -> vec3:
+    """ω: half the curl."""
+    return 0.5 * vec3(
+        velocity_gradient[2, 1] - velocity_gradient[1, 2],
+        velocity_gradient[0, 2] - velocity_gradient[2, 0],
+        velocity_gradient[1, 0] - velocity_gradient[0, 1],
+    )
+
+
+@qd.func
+def rotation_strain(spin: vec3, dt: qd.f32) -> vec6:
+    """What a straight step under a spin ω stretches: 2 (1 − cos φ) across its axis, sin φ = Δt |ω|.
 
     A particle that moves along its tangent leaves its circle. Adding this to `strain_step` makes the
     linear constraint ask for the inward motion that ends on the circle: x⁰ + Δt u is then a rotation
     of x⁰ to the order of the step, instead of growing by ½ (Δt ω)² in each. Turns of more than about
     half a radian in a step are not resolved and fade out.
     """
-    curl = vec3(
-        velocity_gradient[2, 1] - velocity_gradient[1, 2],
-        velocity_gradient[0, 2] - velocity_gradient[2, 0],
-        velocity_gradient[1, 0] - velocity_gradient[0, 1],
-    )
-    w = 0.5 * dt * curl
+    w = dt * spin
     square = w.dot(w)
     factor = 2.0 / (1.0 + qd.sqrt(qd.max(1.0 - square, 0.0)))
     factor /= 1.0 + 256.0 * square * square * square * square

@@ -23,7 +23,7 @@ ARCHITECTURES = ("cpu", "cuda", "metal", "vulkan", "amdgpu")
 vec3 = qd.types.vector(3, qd.f32)
 vec4 = qd.types.vector(4, qd.f32)
 vec6 = qd.types.vector(6, qd.f32)
-vec9 = qd.types.vector(9, qd.f32)
+vec10 = qd.types.vector(10, qd.f32)
 mat3 = qd.types.matrix(3, 3, qd.f32)
 
 # What kernels are given: one-dimensional arrays, one element per particle, pair, cell...

@@ -140,6 +140,20 @@ def press_bodies(dt: qd.f32, near: ParticleArrays, walls: WallArrays):
                 place(walls.bodies, b, dt, walls.colliders)
 
 
+@qd.func
+def tell_fixed(dt: qd.f32, near: ParticleArrays, walls: WallArrays):
+    """Adds what pressures gave to particles, in kg m, to what fixed colliders that are tracked tell."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=qd.static(on_cpu()))
+        for b in range(walls.body_count):
+            take_impulses(b, near, walls)
+            if walls.bodies.primitive[b] < 0:
+                impulse = walls.bodies.contact_impulse[b] / qd.cast(dt, qd.f64)
+                twist = walls.bodies.contact_twist[b] / qd.cast(dt, qd.f64)
+                walls.bodies.impulse[b] = walls.bodies.impulse[b] + impulse
+                walls.bodies.twist[b] = walls.bodies.twist[b] + twist
+
+
 @qd.kernel(fastcache=True)
 def place_bodies(dt: qd.f32, walls: WallArrays):
     """Puts colliders where the velocities of their bodies take them by the end of the step."""

@@ -37,6 +37,12 @@ class Stencil:
     diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
     bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
+    spin: Vec3s  # ω of u⁰, 1/s
+    # Of particles whose volume pressure keeps within the velocity projection (`pressure_rows`):
+    pressed: Floats  # 1 for these, 0 for others
+    pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
+    pressed_offset: Floats  # the part of the row that no velocity changes
+    wall_slope: Vec3s  # ∇γ at x⁰, 1/m; 0 for others
 
 
 @dataclasses.dataclass
@@ -70,9 +76,12 @@ class Unknowns:
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
-    last_pressure: Floats  # p that the last step ended with, Pa
-    rise: Floats  # Pa: the part of the last change of p that is above that
-    allowance: Floats  # C up to which a neighbourhood may stay compressed in this step
+    # p that is set aside, Pa: what was recalled until shifts begin, then what was found
+    kept_pressure: Floats
+    old_compression: Floats  # C at x⁰; 0 where nothing asks for it
+    allowance: Floats  # C up to which a neighbourhood may stay compressed
+    pressure_residual: Floats  # r of the pressures
+    pressure_direction: Floats  # p of the conjugate gradients, of the pressures, Pa
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
@@ -95,12 +104,17 @@ SHARED = {
     "added_stress": "direction",
     "difference": "velocity_change",
     "shift": "bend_direction",
+    "allowance": "old_compression",
+    "projected_pressure": "pressure_residual",
+    "pressure_change": "pressure_direction",
+    "stiffness": "pressed_diagonal",
     "tally": "bend_residual",
 }
 # Arrays that no kernel touches while no material carries stress: one element has to be there.
 IDLE_WITHOUT_STRESS = {
     *STRESS,
     *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
+    *("spin", "wall_slope", "pressed_offset"),
     *("residual", "direction", "traction", "pull"),
 }
 

@@ -57,21 +57,43 @@ def jacobi_length() -> qd.f32:
 
 @qd.func
 def recall_pressure(
-    share: qd.f32,
+    thin: qd.f32,
+    kept: qd.f32,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Δp ← p ← a share of the last step's, all of it of firm particles; none in a nozzle."""
-    kept = (share + (1.0 - share) * stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+    """Δp ← p ← what is recalled of the last step's: the share `thin`, or `kept` of firm particles.
+
+    Where the velocity projection solves for pressure it is `kept` too; in a nozzle there is none.
+    """
+    firm = qd.max(stencil.firmness[i], stencil.pressed[i])
+    recalled = (thin + (kept - thin) * firm) * qd.max(unknowns.pressure[i], 0.0)
     if is_driven(near.contact[i], walls):
-        kept = 0.0
-    unknowns.last_pressure[i] = qd.max(unknowns.pressure[i], 0.0)
-    unknowns.pressure[i] = kept
-    unknowns.projected_pressure[i] = kept
-    unknowns.pressure_change[i] = kept
+        recalled = 0.0
+    unknowns.pressure[i] = recalled
+    unknowns.kept_pressure[i] = recalled
+    unknowns.pressure_change[i] = recalled
+
+
+@qd.func
+def measure_old_compression(
+    n: qd.i32,
+    asked: qd.template(),
+    undone: qd.f32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    unknowns: Unknowns,
+):
+    """C⁰, at x⁰, if it is `asked` for or if the step does not undo all of it."""
+    for i in range(n):
+        compression = 0.0
+        if qd.static(asked) or undone < 1.0:
+            compression = compression_at(near.position, scale, near, walls, i)
+        unknowns.old_compression[i] = compression
 
 
 @qd.func
@@ -80,31 +102,36 @@ def allow_old_compression(
     undone: qd.f32,
     scale: Scale,
     near: ParticleArrays,
-    walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """How compressed neighbourhoods may end the step: what this one does not undo of C at x⁰.
+    """How compressed neighbourhoods may be when forces have acted: what these do not undo of C⁰.
 
     What a step leaves of the density error, the next undoes as a velocity. If that is much shorter, it
     must undo no more than its share, or what was a thousandth of a spacing becomes metres per second.
-    Shifts have no velocity, and between firm particles undo all of it.
+    Between firm particles stress would resist it, and both would grow from step to step: a viscous cube
+    swelled by a tenth within two seconds. There it is left to shifts.
     """
     for i in range(n):
-        unknowns.allowance[i] = 0.0
-        if undone < 1.0:
-            excess = qd.max(compression_at(near.position, scale, near, walls, i), 0.0)
-            unknowns.allowance[i] = (1.0 - undone) * (1.0 - stencil.firmness[i]) * excess
+        left = undone
+        if stencil.firmness[i] > 0.0:
+            left *= 1.0 - firmness_around(scale, near, stencil, i)
+        unknowns.allowance[i] = (1.0 - left) * qd.max(unknowns.old_compression[i], 0.0)
+        unknowns.projected_pressure[i] = unknowns.pressure[i]
 
 
 @qd.func
-def remember_pressures(n: qd.i32, shifting: qd.template(), stencil: Stencil, unknowns: Unknowns):
-    """p ← what was found, but for what only shifted firm particles: that is no force of the fluid."""
-    for i in range(n):
-        found = unknowns.projected_pressure[i]
-        if qd.static(shifting):
-            found -= stencil.firmness[i] * qd.max(found - unknowns.last_pressure[i], 0.0)
-        unknowns.pressure[i] = found
+def firmness_around(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+    """f_i times the mean f_j of its neighbours: how much of C_i shifts can undo."""
+    total = 1e-30
+    firm = 0.0
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        x = separation(near.period, near.position[i], near.position[j])
+        w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
+        total += w
+        firm += w * stencil.firmness[j]
+    return stencil.firmness[i] * firm / total
 
 
 @qd.func
@@ -210,8 +237,6 @@ def change_pressure(
             compression = 0.0
         unknowns.projected_pressure[i] = projected
         unknowns.pressure_change[i] = extrapolated - applied
-        last = unknowns.last_pressure[i]
-        unknowns.rise[i] = qd.max(extrapolated - last, 0.0) - qd.max(applied - last, 0.0)
         unknowns.pressure[i] = extrapolated
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
@@ -263,52 +288,37 @@ def sum_tallies(n: qd.i32, unknowns: Unknowns, loop: LoopArrays):
 @qd.func
 def apply_pressure_change(
     n: qd.i32,
-    shifting: qd.template(),
+    conforming: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """place_change ← Δt² f/m of the pressures Δp, as far as they move the fluid.
+    """place_change ← Δt² f/m of the pressures Δp at y.
 
-    A firm material keeps its volume in the velocity projection; to it, density is a matter of how
-    evenly the particles lie. Between two firm particles the push of what pressure rises above that of
-    the last step is therefore a shift, which moves them and not the fluid: no velocity, no strain. If it
-    were a force, stress would resist it and both would grow from step to step: a viscous cube swelled
-    by a tenth within two seconds. What only brings the last pressure back is a force: as shifts, it would
-    let fluid under weight sink in every step and be shifted up again.
+    Firm particles (`conforming`: there may be some) push each other along the lines of x⁰, about which
+    stress has no torque either: a spinning body keeps its spin.
     """
     for i in range(n):
         yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
         push = vec3(0.0)
-        firm = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
             size = pair_size(scale, near, i, j)
             slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
             slope *= slope_share(scale, near, i, j)
+            if qd.static(conforming):
+                firm = stencil.firmness[i] * stencil.firmness[j]
+                if firm > 0.0:
+                    old = separation(near.period, near.position[i], near.position[j])
+                    x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             push -= (own + other) * slope * x
-            if qd.static(shifting):
-                other = pressure_ratio(scale, near, i, j) * unknowns.rise[j]
-                firm -= stencil.firmness[j] * (unknowns.rise[i] + other) * slope * x
-        unit = scale.volume * scale.gradient_scale
-        push *= unit
-        firm *= unit
+        push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
-            moving = own
-            if qd.static(shifting):
-                moving -= stencil.firmness[i] * unknowns.rise[i]
-            slope = wall_slope(yi, moving, scale, near, walls, i)
-            push -= own * slope
-            if qd.static(shifting):
-                firm -= unknowns.rise[i] * slope
+            push -= own * wall_slope(yi, own, scale, near, walls, i)
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
-        if qd.static(shifting):
-            firm *= stencil.firmness[i]
-            push -= firm
-            unknowns.shift[i] = unknowns.shift[i] + factor * firm
         unknowns.place_change[i] = factor * push

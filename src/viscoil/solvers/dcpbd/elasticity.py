@@ -106,9 +106,34 @@ def constraint(
         + remembered(materials, near, stencil, memory, i)
         - comply(stress, materials, near, stencil, i)
     )
+    left = resisted(left, stencil, i)
     if not has_gradient(stencil, i):
         left = vec6(0.0)
     return left
+
+
+@qd.func
+def resisted(strain: vec6, stencil: Stencil, i: qd.i32) -> vec6:
+    """What stress answers to: all of a strain, but its deviator alone where pressure keeps the volume."""
+    mean = (strain[0] + strain[1] + strain[2]) / 3.0
+    return strain - stencil.pressed[i] * mean * identity()
+
+
+@qd.func
+def pressure_compliance(
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> qd.f32:
+    """a_p: what a rise of pressure costs, 1/Pa; see `pressure_rows`.
+
+    Of the two limits, 2 Δt/(50 η) (with `coefficients.VOLUME_STIFFNESS`) and 1/200 of the diagonal, half
+    of their harmonic mean. The first makes pressure rise as a viscosity against compression of 50 η
+    would; without it small disorder of the particles asks of stiff fluids what no pressure can give. The
+    second lets thin fluids solve for their pressure. 200 was tried and is not derived; with 20 water-like
+    fluids of 1 Pa s did not come to rest.
+    """
+    stiffness = 200.0 / stencil.pressed_diagonal[i]
+    normal = compliance(materials, near.material[i], near.softness[i])[2]
+    return 1.0 / (stiffness + 0.5 / (normal + least_compliance(stencil.pressed_diagonal[i])))
 
 
 @qd.func

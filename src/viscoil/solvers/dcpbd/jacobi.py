@@ -45,4 +45,4 @@ def jacobi_update(
     unknowns.term[i] = volume_of(scale, near, i) * double_dot(r, z)
     unknowns.stress[i] = unknowns.stress[i] + step
     unknowns.added_stress[i] = unknowns.added_stress[i] + step
-    set_traction(step, vec3(0.0), scale, near, stencil, unknowns, i)
+    set_traction(step, vec3(0.0), 0.0, scale, near, stencil, unknowns, i)

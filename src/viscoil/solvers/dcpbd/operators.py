@@ -20,6 +20,7 @@ All passes gather: two loops (differences, then forces) and no atomics.
 
 import quadrants as qd
 
+from viscoil.constraints.conformation import spin_of
 from viscoil.constraints.symmetric import (
     determinant,
     double_dot,
@@ -28,7 +29,7 @@ from viscoil.constraints.symmetric import (
     times_vector,
     to_matrix,
 )
-from viscoil.core.compute import mat3, vec3, vec6
+from viscoil.core.compute import Vec3s, mat3, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, volume_of, weight_share
@@ -70,16 +71,23 @@ def prepare_stencil(
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
+    velocity: Vec3s,
     stencil: Stencil,
 ):
-    """Pair weights, gradient corrections and diagonals: all that is constant over the iterations.
+    """Weights, gradient corrections, diagonals, spins of u⁰: all that is constant over the iterations.
 
     Where no material is active, no particle is firm, and nothing else is needed.
     """
     for i in range(n):
         stencil.firmness[i] = 0.0
+        stencil.pressed[i] = 0.0
     if qd.static(active):
         _prepare_gradients(n, corrected, scale, materials, near, stencil)
+        for i in range(n):
+            stencil.spin[i] = spin_of(gradient(scale, near, stencil, velocity, i))
+            stencil.wall_slope[i] = vec3(0.0)
+            stencil.pressed_diagonal[i] = 1.0
+            stencil.pressed_offset[i] = 0.0
 
 
 @qd.func
@@ -190,7 +198,10 @@ def _prepare_diagonals(
 def differences(
     scale: Scale, near: ParticleArrays, stencil: Stencil, field: qd.template(), i: qd.i32
 ):
-    """(L_i, e_i/Δt) of a vector field: its gradient ∂field_a/∂x_b, and how it bends."""
+    """(L_i, e_i/Δt, −Σ_j V_j ∇W_ij·(f_j − f_i)) of a vector field f.
+
+    Its gradient ∂f_a/∂x_b, how it bends, and the rate at which it compresses, without what walls add.
+    """
     xi = near.position[i]
     fi = field[i]
     total = qd.Matrix.zero(qd.f32, 3, 3)
@@ -203,7 +214,7 @@ def differences(
         plain += step
     volume = volume_of(scale, near, i)
     bend = 2.0 * bend_length(scale, near, i) / volume * (plain + total @ stencil.asymmetry[i])
-    return total @ to_matrix(stencil.correction[i]) / volume, bend
+    return total @ to_matrix(stencil.correction[i]) / volume, bend, -total.trace() / volume
 
 
 @qd.func
@@ -211,7 +222,7 @@ def gradient(
     scale: Scale, near: ParticleArrays, stencil: Stencil, field: qd.template(), i: qd.i32
 ) -> mat3:
     """L_i of a vector field: ∂field_a/∂x_b."""
-    rate, _bend = differences(scale, near, stencil, field, i)
+    rate, _bend, _squeeze = differences(scale, near, stencil, field, i)
     return rate
 
 
@@ -219,22 +230,24 @@ def gradient(
 def set_traction(
     stress: vec6,
     bend: vec3,
+    pressure: qd.f32,
     scale: Scale,
     near: ParticleArrays,
     stencil: Stencil,
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Lets σ and μ act by `stress_force`: T ← σ K + (b/2) μ ⊗ s, and the pull ← (b/2) μ."""
+    """Lets σ, μ and p act by `stress_force`: T ← σ K + (b/2) μ ⊗ s − p I, and the pull ← (b/2) μ."""
     pull = bend_length(scale, near, i) * bend
     traction = to_matrix(stress) @ to_matrix(stencil.correction[i])
+    traction -= pressure * qd.Matrix.identity(qd.f32, 3)
     unknowns.traction[i] = traction + pull.outer_product(stencil.asymmetry[i])
     unknowns.pull[i] = pull
 
 
 @qd.func
 def stress_force(near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32) -> vec3:
-    """f_i of the stresses and bends that act (`set_traction`), N."""
+    """f_i of the stresses, bends and pressures that act (`set_traction`), N; without walls."""
     xi = near.position[i]
     own = unknowns.traction[i]
     pull = unknowns.pull[i]

@@ -1,7 +1,7 @@
 """The position projection of DC-PBD (Barreiro 2017, section 5.3)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import DcpbdSettings
-from viscoil.solvers.dcpbd import positions
+from viscoil.solvers.dcpbd import positions, shifts
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.density import Tally
 from viscoil.solvers.dcpbd.tolerances import tolerated_strain
@@ -64,12 +64,12 @@ class StepMemory:
         self.longest, self.last = (float(value) for value in saved)
 
     def take(self, dt: float) -> tuple[float, float]:
-        """Shares for a step of `dt` (s): of an old density error, undone in it; of pressures, recalled.
+        """Shares for a step of `dt` (s): of an old density error, undone; of last pressures, what counts.
 
         In short steps pressures are noisy, for it takes large ones to move anything in so short a time.
         As impulses of a longer step they would throw particles about, and are recalled as what they were.
         """
-        recalled = RECALLED_SHARE * min(1.0, self.last / dt)
+        recalled = min(1.0, self.last / dt)
         self.longest = max(dt, self.longest - dt / FORGETTING)
         self.last = dt
         return dt / self.longest, recalled
@@ -86,23 +86,25 @@ class PositionProjection:
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
     def shifts(self, c: StepContext) -> bool:
-        """Whether density corrections between firm particles are shifts."""
-        return bool(self._options[c.carries_stress].shifting)
+        """Whether what forces leave of C between firm particles is undone by shifts."""
+        return c.carries_stress and self.settings.projection == "doubly"
 
     def press(self, c: StepContext) -> None:
         """p ← a first guess, and u* ← u* under it."""
         options = self._options[c.carries_stress]
-        options.undone, recalled = self.steps.take(c.view.scale.dt)
-        positions.press(
-            c.n, recalled, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
+        options.tolerance = min(
+            self.settings.density_tolerance, tolerated_strain(c.view) or math.inf
         )
+        options.undone, options.kept = self.steps.take(c.view.scale.dt)
+        options.recalled = RECALLED_SHARE * options.kept
+        positions.press(
+            c.n, options, c.view.scale, c.materials, c.view.near, c.view.walls.arrays,
+            c.stencil, c.unknowns,
+        )  # fmt: skip
 
     def predict(self, c: StepContext) -> None:
         """y ← x** = x⁰ + Δt u**, outside the walls."""
         options = self._options[c.carries_stress]
-        options.tolerance = min(
-            self.settings.density_tolerance, tolerated_strain(c.view) or math.inf
-        )
         self._loop.reserve(c.n)
         self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
         positions.predict(
@@ -115,13 +117,17 @@ class PositionProjection:
         if not self._done(self._options[c.carries_stress].tolerance):
             self.iterate(c)
         loop = self._loop
+        convergence = Convergence(loop.iterations, loop.number(Tally.RESIDUAL))
+        if self.shifts(c):
+            self._shift(c)
+            convergence = replace(convergence, iterations=convergence.iterations + loop.iterations)
         error = DensityError(
             mean=loop.number(Tally.MEAN_ERROR),
             largest=loop.number(Tally.LARGEST_ERROR),
             outran=round(loop.number(Tally.OUTRAN)),
             unbalanced=loop.number(Tally.UNBALANCED),
         )
-        return Convergence(loop.iterations, loop.number(Tally.RESIDUAL)), error
+        return convergence, error
 
     def _done(self, tolerance: float) -> bool:
         s = self.settings
@@ -136,6 +142,21 @@ class PositionProjection:
             c.unknowns, self._loop.arrays,
         )  # fmt: skip
 
+    def _shift(self, c: StepContext) -> None:
+        """y ← x¹ with particles as evenly as they should lie."""
+        options, loop = self._options[c.carries_stress], self._loop
+        loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
+        shifts.begin_shifts(
+            c.n, options, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil,
+            c.unknowns, loop.arrays,
+        )  # fmt: skip
+        calm = loop.number(Tally.UNBALANCED) < options.evenness
+        if not calm and self.settings.max_position_iterations > 0:
+            shifts.iterate_shifts(
+                loop.go, c.n, options, c.view.scale, c.view.near, c.view.walls.arrays,
+                c.stencil, c.unknowns, loop.arrays,
+            )  # fmt: skip
+
 
 def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Options:
     prototype = settings.stiffness == "prototype"
@@ -145,13 +166,21 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         fewest=settings.position_iterations,
         most=settings.max_position_iterations,
         tolerance=settings.density_tolerance,
+        evenness=0.5 * settings.density_tolerance,
         undone=1.0,
+        recalled=RECALLED_SHARE,
+        kept=1.0,
         beta=settings.jacobi_relaxation,
         prototype=prototype,
         corotated=settings.corotation,
         conforming=stress,
-        shifting=stress and settings.projection == "doubly",
+        joint=stress and joins_pressures(settings),
     )
+
+
+def joins_pressures(settings: DcpbdSettings) -> bool:
+    """Whether pressures are unknowns of the velocity projection: not in the paper's variants."""
+    return settings.projection == "doubly" and settings.velocity_solver == "pcg"
 
 
 def lattice_stiffness(smoothing: Smoothing, support: float, scale: Scale) -> float:

@@ -18,13 +18,14 @@ from viscoil.solvers.dcpbd.density import (
     allow_old_compression,
     apply_pressure_change,
     change_pressure,
+    measure_old_compression,
     prepare_stiffness,
     recall_pressure,
-    remember_pressures,
     sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
+from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
@@ -44,13 +45,16 @@ class Options:
     fewest: qd.i32  # iterations
     most: qd.i32
     tolerance: qd.f64  # mean error at which they may stop
+    evenness: qd.f32  # C that shifts leave alone, and the mean error at which they stop
     undone: qd.f32  # share of an old compression that the step undoes
+    recalled: qd.f32  # share of the last pressures that is a first guess
+    kept: qd.f32  # the same of firm particles, and where the velocity projection solves for them
     beta: qd.f32  # of Jacobi iterations of the conformation constraint
     prototype: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
-    # Whether any material carries stress, and whether density corrections among them are shifts.
+    # Whether any material carries stress; whether pressures are unknowns of the velocity projection.
     conforming: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
-    shifting: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+    joint: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 
 @qd.func
@@ -76,22 +80,29 @@ def predict_places(
 @qd.kernel(fastcache=True)
 def press(
     n: qd.i32,
-    recalled: qd.f32,
+    options: Options,
     scale: Scale,
+    materials: StressTable,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p) at x⁰ + Δt u*.
+    """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p) at x⁰ + Δt u*.
 
     Pressures act like springs between particles. Where these would be without them, they damp; at x⁰
     they would keep particles swinging.
     """
+    measure_old_compression(n, options.conforming, options.undone, scale, near, walls, unknowns)
+    if qd.static(options.joint):
+        tolerance = qd.cast(options.tolerance, qd.f32)
+        prepare_pressure_rows(
+            n, tolerance, options.undone, scale, materials, near, walls, stencil, unknowns
+        )
     for i in range(n):
-        recall_pressure(recalled, near, walls, stencil, unknowns, i)
+        recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
         unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
-    apply_pressure_change(n, False, scale, near, walls, stencil, unknowns)
+    apply_pressure_change(n, options.conforming, scale, near, walls, stencil, unknowns)
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)
     press_bodies(scale.dt, near, walls)
@@ -119,7 +130,7 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
+    allow_old_compression(n, options.undone, scale, near, stencil, unknowns)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -140,7 +151,7 @@ def iterate(
 ):
     """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
     while qd.graph.do_while(go):
-        apply_pressure_change(n, options.shifting, scale, near, walls, stencil, unknowns)
+        apply_pressure_change(n, options.conforming, scale, near, walls, stencil, unknowns)
         for i in range(n):
             move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)
@@ -156,12 +167,18 @@ def iterate(
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
         change_pressure(n, scale, near, walls, unknowns, loop.numbers)
         sum_tallies(n, unknowns, loop)
-        qd.loop_config(serialize=True)
-        for _ in range(1):
-            loop.used[0] = loop.used[0] + 1
-            calm = loop.numbers[Tally.UNBALANCED] < options.tolerance
-            if (loop.used[0] >= options.fewest and calm) or loop.used[0] >= options.most:
-                go[None] = 0
+        stop_when_calm(go, options.tolerance, options.most, loop, options.fewest)
+
+
+@qd.func
+def stop_when_calm(go: Flag, tolerance: qd.f64, most: qd.i32, loop: LoopArrays, fewest: qd.i32 = 0):
+    """Counts an iteration; ends the loop if enough of them have balanced pressures."""
+    qd.loop_config(serialize=True)
+    for _ in range(1):
+        loop.used[0] = loop.used[0] + 1
+        calm = loop.numbers[Tally.UNBALANCED] < tolerance
+        if (loop.used[0] >= fewest and calm) or loop.used[0] >= most:
+            go[None] = 0
 
 
 @qd.func
@@ -242,8 +259,7 @@ def finish(
     n: qd.i32,
     scale: Scale,
     near: ParticleArrays,
-    shifting: qd.template(),
-    stencil: Stencil,
+    shifted: qd.template(),
     unknowns: Unknowns,
     remainder: Vec3s,
 ):
@@ -251,9 +267,13 @@ def finish(
 
     Velocities are no differences of positions, so that no position rounds them; and positions are sums
     of displacements, compensated (Kahan 1965), so that none is too short to count. Each difference has a
-    loop of its own: seen together, fast mathematics would make nothing of them. p ← what is remembered.
+    loop of its own: seen together, fast mathematics would make nothing of them. p ← what was found.
     """
-    remember_pressures(n, shifting, stencil, unknowns)
+    for i in range(n):
+        found = unknowns.projected_pressure[i]
+        if qd.static(shifted):
+            found = unknowns.kept_pressure[i]
+        unknowns.pressure[i] = found
     for i in range(n):
         moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])
         remainder[i] = moved

@@ -61,7 +61,12 @@ from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
 from viscoil.solvers.dcpbd import conformation_update, operators, positions
 from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
-from viscoil.solvers.dcpbd.position_projection import MARGIN, DensityError, PositionProjection
+from viscoil.solvers.dcpbd.position_projection import (
+    MARGIN,
+    DensityError,
+    PositionProjection,
+    joins_pressures,
+)
 from viscoil.solvers.dcpbd.short_waves import damp_short_waves, damped_share
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
@@ -82,6 +87,7 @@ STRESS_KERNELS = (
     "velocity_system.velocities_under_stress",
     "velocity_system.scale_stress", "velocity_system.free_velocities",
     "velocity_system.keep_free_velocities", "reductions.sum_doubles",
+    "shifts.begin_shifts", "shifts.iterate_shifts",
 )  # fmt: skip
 
 
@@ -137,7 +143,8 @@ class DCPBD(Solver):
             "corrected": settings.gradients == "corrected",
             "active": stress,
             "conforming": stress,
-            "shifting": stress and settings.projection == "doubly",
+            "joint": stress and joins_pressures(settings),
+            "shifted": stress and settings.projection == "doubly",
             "corotated": settings.corotation,
             "prototype": settings.stiffness == "prototype",
             "implicit": settings.conformation_update == "implicit",
@@ -205,7 +212,7 @@ class DCPBD(Solver):
         view = c.view
         operators.prepare_stencil(
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
-            c.materials, view.near, c.stencil,
+            c.materials, view.near, c.unknowns.velocity, c.stencil,
         )  # fmt: skip
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
@@ -225,8 +232,8 @@ class DCPBD(Solver):
 
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
-        shifting = self._project_positions.shifts(c)
-        positions.finish(c.n, c.view.scale, c.view.near, shifting, c.stencil, c.unknowns, remainder)
+        shifted = self._project_positions.shifts(c)
+        positions.finish(c.n, c.view.scale, c.view.near, shifted, c.unknowns, remainder)
 
     def _damp_short_waves(self, c: StepContext) -> None:
         scale = c.view.scale

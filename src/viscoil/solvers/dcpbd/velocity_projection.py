@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from viscoil.scene import DcpbdSettings
-from viscoil.solvers.dcpbd import velocity_system
+from viscoil.solvers.dcpbd import pressure_rows, velocity_system
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.tolerances import tolerated_strain
 from viscoil.solvers.linear.iterations import Loop
@@ -38,6 +38,10 @@ class VelocityProjection:
         self._let_stress_act(c)
         residual = self._start(c)
         used, residual = self._iterate(c, budget, residual, right_side)
+        if c.view.walls.arrays.coupled:
+            pressure_rows.tell_walls(
+                c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
+            )
         relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
         return Convergence(used, relative)
 

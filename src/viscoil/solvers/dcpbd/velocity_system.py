@@ -2,7 +2,8 @@
 """Kernels of the velocity projection: conjugate gradients, and the paper's Jacobi (section 5.2).
 
 The system is A σ = b with A σ = a σ − E(M⁻¹ Δt f(σ)): symmetric in the product Σ V σ:τ and positive
-semidefinite. Bends μ belong to the unknowns as three more components.
+semidefinite. Bends μ belong to the unknowns as three more components, and so do the pressures of
+particles that are pressed (`pressure_rows`) as a tenth.
 """
 
 import dataclasses
@@ -11,7 +12,7 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import rotation_strain, strain_step
 from viscoil.constraints.symmetric import double_dot, identity
-from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec9
+from viscoil.core.compute import COMPILED_IN, Flag, vec3, vec6, vec10
 from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import volume_of
@@ -25,9 +26,11 @@ from viscoil.solvers.dcpbd.elasticity import (
     constraint,
     has_gradient,
     precondition,
+    pressure_compliance,
+    resisted,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
-from viscoil.solvers.dcpbd.operators import differences, gradient, set_traction, stress_force
+from viscoil.solvers.dcpbd.operators import differences, set_traction, stress_force
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
@@ -68,12 +71,13 @@ def keep_free_velocities(n: qd.i32, unknowns: Unknowns):
 def let_stress_act(
     n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
 ):
-    """σ and μ act; none where no gradient can be taken."""
+    """σ and μ act; none where no gradient can be taken. Recalled pressures have acted before."""
     for i in range(n):
         if not has_gradient(stencil, i):
             unknowns.stress[i] = vec6(0.0)
             unknowns.bend[i] = vec3(0.0)
-        set_traction(unknowns.stress[i], unknowns.bend[i], scale, near, stencil, unknowns, i)
+        unknowns.stress[i] = resisted(unknowns.stress[i], stencil, i)
+        set_traction(unknowns.stress[i], unknowns.bend[i], 0.0, scale, near, stencil, unknowns, i)
 
 
 @qd.kernel(fastcache=True)
@@ -97,16 +101,18 @@ def free_velocities(n: qd.i32, near: ParticleArrays, walls: WallArrays, unknowns
 
 @qd.func
 def strain_under(s: System, i: qd.i32):
-    """(strain, bend) of the step x⁰ + Δt u, with or without what rotation adds to it.
+    """(strain, bend, row of pressure) of the step x⁰ + Δt u, with or without what rotation adds to it.
 
-    The spin is that of u*, which is smooth: u may be torn between walls and stress.
+    The spin is that of u⁰. That of u* turns where walls and stress will hold the fluid, by up to
+    (g Δt²/d)² of a strain: fluid at rest never came to an end with it.
     """
-    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
+    rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
+    squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity[i])
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
-        free = gradient(s.scale, s.near, s.stencil, s.unknowns.free_velocity, i)
-        strain += rotation_strain(free, s.scale.dt)
-    return strain, s.scale.dt * bend
+        strain += rotation_strain(s.stencil.spin[i], s.scale.dt)
+    row = s.stencil.pressed[i] * (2.0 * s.scale.dt * squeeze + s.stencil.pressed_offset[i])
+    return strain, s.scale.dt * bend, row
 
 
 @qd.kernel(fastcache=True)
@@ -116,17 +122,19 @@ def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
     b·z(b) counts every particle with a strain of `least` at least.
     """
     for i in range(n):
-        strain, bend_strain = strain_under(s, i)
+        strain, bend_strain, row = strain_under(s, i)
         s.unknowns.residual[i] = constraint(
             strain, vec6(0.0), s.materials, s.near, s.stencil, s.memory, i
         )
         s.unknowns.bend_residual[i] = bend_constraint(
             bend_strain, vec3(0.0), s.materials, s.near, s.stencil, s.memory, i
         )
+        s.unknowns.pressure_residual[i] = row
+        s.unknowns.pressure_direction[i] = 0.0
         s.unknowns.direction[i] = s.unknowns.stress[i]
         s.unknowns.bend_direction[i] = s.unknowns.bend[i]
         set_traction(
-            s.unknowns.stress[i], s.unknowns.bend[i], s.scale, s.near, s.stencil, s.unknowns, i
+            s.unknowns.stress[i], s.unknowns.bend[i], 0.0, s.scale, s.near, s.stencil, s.unknowns, i
         )
     for block in range(blocks(n)):
         size = qd.f64(0.0)
@@ -140,6 +148,8 @@ def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
             if has_gradient(s.stencil, i):
                 size += volume * least * (floor[0] + floor[1] + floor[2])
             size += volume * e.dot(bend_precondition(e, s.materials, s.near, s.stencil, i))
+            row = s.unknowns.pressure_residual[i]
+            size += volume * row * pressure_part(preconditioned(s, i))
             along += volume * double_dot(b, s.unknowns.stress[i])
             along += volume * e.dot(s.unknowns.bend[i])
         loop.sums[2 * block] = size
@@ -155,52 +165,64 @@ def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
 
 
 @qd.func
-def preconditioned(s: System, i: qd.i32) -> vec9:
-    """z = r/(D + a) of the stress, six numbers, and of the bend, three."""
+def preconditioned(s: System, i: qd.i32) -> vec10:
+    """z = r/(D + a) of the stress, six numbers, of the bend, three, and of the pressure."""
     z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
     y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
-    return vec9(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2])
+    diagonal = s.stencil.pressed_diagonal[i]
+    diagonal += pressure_compliance(s.materials, s.near, s.stencil, i)
+    p = s.unknowns.pressure_residual[i] / diagonal
+    return vec10(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2], p)
 
 
 @qd.func
-def stress_part(z: vec9) -> vec6:
+def stress_part(z: vec10) -> vec6:
     return vec6(z[0], z[1], z[2], z[3], z[4], z[5])
 
 
 @qd.func
-def bend_part(z: vec9) -> vec3:
+def bend_part(z: vec10) -> vec3:
     return vec3(z[6], z[7], z[8])
 
 
 @qd.func
-def residual_product(s: System, z: vec9, i: qd.i32) -> qd.f32:
+def pressure_part(z: vec10) -> qd.f32:
+    return z[9]
+
+
+@qd.func
+def residual_product(s: System, z: vec10, i: qd.i32) -> qd.f32:
     """What a particle adds to r·z."""
-    strains = double_dot(s.unknowns.residual[i], stress_part(z))
-    bends = s.unknowns.bend_residual[i].dot(bend_part(z))
-    return volume_of(s.scale, s.near, i) * (strains + bends)
+    product = double_dot(s.unknowns.residual[i], stress_part(z))
+    product += s.unknowns.bend_residual[i].dot(bend_part(z))
+    product += s.unknowns.pressure_residual[i] * pressure_part(z)
+    return volume_of(s.scale, s.near, i) * product
 
 
 @qd.func
 def let_act(s: System, i: qd.i32):
-    """p acts as stress and bend."""
+    """p acts as stress, bend and pressure."""
     p, q = s.unknowns.direction[i], s.unknowns.bend_direction[i]
-    set_traction(p, q, s.scale, s.near, s.stencil, s.unknowns, i)
+    rise = s.unknowns.pressure_direction[i]
+    set_traction(p, q, rise, s.scale, s.near, s.stencil, s.unknowns, i)
 
 
 @qd.kernel(fastcache=True)
 def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
     """r ← constraints at u, p ← z = r/(D + a), which acts; per block: r·z."""
     for i in range(n):
-        strain, bend_strain = strain_under(s, i)
+        strain, bend_strain, row = strain_under(s, i)
         r = constraint(strain, s.unknowns.stress[i], s.materials, s.near, s.stencil, s.memory, i)
         e = bend_constraint(
             bend_strain, s.unknowns.bend[i], s.materials, s.near, s.stencil, s.memory, i
         )
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
+        s.unknowns.pressure_residual[i] = row
         z = preconditioned(s, i)
         s.unknowns.direction[i] = stress_part(z)
         s.unknowns.bend_direction[i] = bend_part(z)
+        s.unknowns.pressure_direction[i] = pressure_part(z)
         let_act(s, i)
         s.unknowns.term[i] = residual_product(s, z, i)
     sum_terms(n, s.unknowns.term, loop.sums)
@@ -210,7 +232,10 @@ def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
 def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
     for i in range(n):
+        volume = volume_of(s.scale, s.near, i)
+        rise = s.unknowns.pressure_direction[i]
         force = stress_force(s.near, s.stencil, s.unknowns, i)
+        force -= volume * rise * s.stencil.wall_slope[i]
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
             s.walls.contacts.wanted_change[s.near.contact[i]] = w
@@ -220,7 +245,7 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
-        volume = volume_of(s.scale, s.near, i)
+        work += pressure_compliance(s.materials, s.near, s.stencil, i) * rise * rise
         s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
     respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
@@ -252,9 +277,10 @@ def advance_rest(n: qd.i32, s: System, loop: LoopArrays):
 @qd.func
 def residual_along(s: System, i: qd.i32) -> qd.f32:
     """What a particle adds to r·p."""
-    strains = double_dot(s.unknowns.residual[i], s.unknowns.direction[i])
-    bends = s.unknowns.bend_residual[i].dot(s.unknowns.bend_direction[i])
-    return volume_of(s.scale, s.near, i) * (strains + bends)
+    product = double_dot(s.unknowns.residual[i], s.unknowns.direction[i])
+    product += s.unknowns.bend_residual[i].dot(s.unknowns.bend_direction[i])
+    product += s.unknowns.pressure_residual[i] * s.unknowns.pressure_direction[i]
+    return volume_of(s.scale, s.near, i) * product
 
 
 @qd.func
@@ -262,8 +288,11 @@ def advance(s: System, length: qd.f32, i: qd.i32):
     """σ += length p; u += length w; r −= length A p."""
     p = s.unknowns.direction[i]
     q = s.unknowns.bend_direction[i]
-    rate, bend = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
-    strain = length * strain_step(rate, s.scale.dt)
+    rise = s.unknowns.pressure_direction[i]
+    rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
+    squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
+    strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
+    s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * rise
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
     s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.velocity_change[i]
@@ -274,13 +303,18 @@ def advance(s: System, length: qd.f32, i: qd.i32):
         e += length * (bend * s.scale.dt - bend_compliance(s.materials, s.near, s.stencil, i) * q)
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
+        cost = pressure_compliance(s.materials, s.near, s.stencil, i) * rise
+        gain = s.stencil.pressed[i] * length * (2.0 * s.scale.dt * squeeze - cost)
+        s.unknowns.pressure_residual[i] = s.unknowns.pressure_residual[i] + gain
 
 
 @qd.func
-def turn(s: System, z: vec9, keep: qd.f32, i: qd.i32):
+def turn(s: System, z: vec10, keep: qd.f32, i: qd.i32):
     """p ← z + keep p, which acts."""
     s.unknowns.direction[i] = stress_part(z) + keep * s.unknowns.direction[i]
     s.unknowns.bend_direction[i] = bend_part(z) + keep * s.unknowns.bend_direction[i]
+    rise = pressure_part(z) + keep * s.unknowns.pressure_direction[i]
+    s.unknowns.pressure_direction[i] = rise
     let_act(s, i)
 
 
@@ -309,7 +343,7 @@ def conjugate_gradients(
 def jacobi_from_velocities(n: qd.i32, beta: qd.f32, s: System, loop: LoopArrays):
     """Eq. 11: Δσ from the constraint at the velocities u; per block: r·z."""
     for i in range(n):
-        strain, _bend = strain_under(s, i)
+        strain, _bend, _row = strain_under(s, i)
         jacobi_update(
             strain, beta, s.scale, s.materials, s.near, s.stencil, s.memory, s.unknowns, i
         )

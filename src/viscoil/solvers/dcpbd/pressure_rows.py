@@ -1,0 +1,140 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Pressures as unknowns of the velocity projection, beside stresses and bends.
+
+A viscous fluid resists what pressure does to it. Solved one after the other, the two undo each other's
+work in every step; solved together they agree. A particle takes part that is full, had pressure in the
+last step and belongs to a viscous fluid without elastic memory: it is *pressed*. Its stress is a
+deviator, and its volume is kept by
+
+    2 (C⁰ s + Δt dC/dt) = a_p Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·u_i,
+
+with Δp the rise above what was recalled, which has already acted in u*. The force of a pressure is the
+adjoint of that rate, so the system stays symmetric and positive definite. The factor 2 is that of the
+strain Δt (L + Lᵀ). What a straight step under the spin ω stretches counts here as it does there.
+
+a_p > 0 makes it an augmented Lagrangian (Hestenes 1969; Powell 1969): what a step leaves of dC/dt, the
+next ones find in a pressure that has risen, and at rest nothing is left. Of an old compression only the
+share s = a_p/diagonal counts, and no more than the tolerance: enough to keep the density from drifting,
+and never so much that stiff fluids answer disorder with thrust.
+
+Signs are left to what follows: a pressure that has become negative is released by the first iteration of
+the position projection, and its particle is not pressed in the next step.
+
+Not pressed are particles beside rigid bodies that fluid moves, which would have to move in the same
+solve, and those beside particles of another size, whose densities count each other unevenly.
+"""
+
+import quadrants as qd
+
+from viscoil.bodies.arrays import is_dynamic
+from viscoil.colliders.arrays import distance_and_normal
+from viscoil.constraints.conformation import rotation_strain
+from viscoil.constraints.density import wall_share
+from viscoil.constraints.symmetric import double_dot, inverse
+from viscoil.core.compute import vec3
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.period import separation
+from viscoil.neighbors.resolution import support_of, volume_of
+from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.elasticity import has_gradient, pressure_compliance
+from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
+from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.body_positions import wall_slope
+from viscoil.walls.body_velocities import tell_fixed
+
+
+@qd.func
+def prepare_pressure_rows(
+    n: qd.i32,
+    tolerance: qd.f32,
+    undone: qd.f32,
+    scale: Scale,
+    materials: StressTable,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """Who is pressed, by p of the last step and C⁰, and the rows of these.
+
+    Steps that are shorter than those before them undo the share `undone` of C⁰ that others would.
+    """
+    for i in range(n):
+        soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
+        fluid = soft and materials.relaxation[near.material[i]] == 0.0
+        full = unknowns.old_compression[i] > -tolerance and unknowns.pressure[i] > 0.0
+        if fluid and full and has_gradient(stencil, i):
+            if not is_driven(near.contact[i], walls) and not _beside_others(
+                scale, near, walls, stencil, i
+            ):
+                stencil.pressed[i] = 1.0
+                _prepare_row(scale, near, walls, stencil, i)
+                share = (
+                    pressure_compliance(materials, near, stencil, i) / stencil.pressed_diagonal[i]
+                )
+                old = undone * share * qd.min(unknowns.old_compression[i], tolerance)
+                # what a spin stretches is measured as rates are: by the neighbourhood's moments
+                turned = rotation_strain(stencil.spin[i], scale.dt)
+                stretched = double_dot(turned, inverse(stencil.correction[i]))
+                stencil.pressed_offset[i] = 2.0 * old - stretched
+
+
+@qd.func
+def _beside_others(
+    scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
+):
+    """Whether a body that fluid moves, or a particle of another size, is within reach."""
+    found = False
+    if qd.static(scale.mixed):
+        for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+            if near.size[near.pairs.neighbor[k]] != near.size[i]:
+                found = True
+    if qd.static(walls.coupled):
+        if near.contact[i] >= 0:
+            for k in range(walls.count):
+                if is_dynamic(walls.bodies, walls.bodies.slot[k]):
+                    at = distance_and_normal(walls.colliders, k, near.position[i])
+                    share = wall_share(at[3], support_of(scale, near, i), walls.density)
+                    if share[0] > 0.0:
+                        found = True
+    return found
+
+
+@qd.func
+def _prepare_row(
+    scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
+):
+    """∇γ, and 2 Δt² V (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), the diagonal."""
+    xi = near.position[i]
+    volume = volume_of(scale, near, i)
+    total = vec3(0.0)
+    squares = 0.0
+    for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+        j = near.pairs.neighbor[k]
+        arm = stencil.weight[k] / volume * separation(near.period, xi, near.position[j])
+        total += arm
+        squares += arm.dot(arm) * near.inverse_mass[j]
+    if near.contact[i] >= 0:
+        behind = wall_density(xi, support_of(scale, near, i), walls)
+        stencil.wall_slope[i] = vec3(behind[0], behind[1], behind[2])
+        total += stencil.wall_slope[i]
+    stiffness = total.dot(total) * near.inverse_mass[i] + squares
+    stencil.pressed_diagonal[i] = 2.0 * scale.dt * scale.dt * volume * stiffness
+
+
+@qd.kernel(fastcache=True)
+def tell_walls(
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """Fixed colliders that are tracked get the opposite of what the rise of pressure at them did."""
+    for i in range(n):
+        if stencil.pressed[i] > 0.0 and near.contact[i] >= 0:
+            rise = unknowns.pressure[i] - unknowns.kept_pressure[i]
+            wall_slope(near.position[i], rise, scale, near, walls, i)
+    tell_fixed(scale.dt, near, walls)
