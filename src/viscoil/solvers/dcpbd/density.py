@@ -102,6 +102,7 @@ def allow_old_compression(
     undone: qd.f32,
     scale: Scale,
     near: ParticleArrays,
+    walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
@@ -110,13 +111,16 @@ def allow_old_compression(
     What a step leaves of the density error, the next undoes as a velocity. If that is much shorter, it
     must undo no more than its share, or what was a thousandth of a spacing becomes metres per second.
     Between firm particles stress would resist it, and both would grow from step to step: a viscous cube
-    swelled by a tenth within two seconds. There it is left to shifts.
+    swelled by a tenth within two seconds. There it is left to shifts, and so is what the step itself adds
+    to it at x**, unless stress and pressure have been found together.
     """
     for i in range(n):
-        left = undone
-        if stencil.firmness[i] > 0.0:
-            left *= 1.0 - firmness_around(scale, near, stencil, i)
-        unknowns.allowance[i] = (1.0 - left) * qd.max(unknowns.old_compression[i], 0.0)
+        firm = firmness_around(scale, near, stencil, i)
+        old = qd.max(unknowns.old_compression[i], 0.0)
+        left = old
+        if firm > 0.0 and stencil.pressed[i] == 0.0:
+            left = qd.max(compression_at(unknowns.place, scale, near, walls, i), 0.0)
+        unknowns.allowance[i] = firm * left + (1.0 - firm) * (1.0 - undone) * old
         unknowns.projected_pressure[i] = unknowns.pressure[i]
 
 
@@ -125,12 +129,13 @@ def firmness_around(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.
     """f_i times the mean f_j of its neighbours: how much of C_i shifts can undo."""
     total = 1e-30
     firm = 0.0
-    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-        j = near.pairs.neighbor[k]
-        x = separation(near.period, near.position[i], near.position[j])
-        w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
-        total += w
-        firm += w * stencil.firmness[j]
+    if stencil.firmness[i] > 0.0:
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, near.position[i], near.position[j])
+            w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
+            total += w
+            firm += w * stencil.firmness[j]
     return stencil.firmness[i] * firm / total
 
 
@@ -286,6 +291,12 @@ def sum_tallies(n: qd.i32, unknowns: Unknowns, loop: LoopArrays):
 
 
 @qd.func
+def _rigidity(firmness: qd.f32) -> qd.f32:
+    """D/(D + a), from the firmness D/(D + a/10)."""
+    return firmness / (10.0 - 9.0 * firmness)
+
+
+@qd.func
 def apply_pressure_change(
     n: qd.i32,
     conforming: qd.template(),
@@ -311,7 +322,7 @@ def apply_pressure_change(
             slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
             slope *= slope_share(scale, near, i, j)
             if qd.static(conforming):
-                firm = stencil.firmness[i] * stencil.firmness[j]
+                firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
                 if firm > 0.0:
                     old = separation(near.period, near.position[i], near.position[j])
                     x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)

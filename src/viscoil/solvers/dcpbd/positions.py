@@ -130,7 +130,7 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    allow_old_compression(n, options.undone, scale, near, stencil, unknowns)
+    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 

@@ -3,7 +3,7 @@
 
 A viscous fluid resists what pressure does to it. Solved one after the other, the two undo each other's
 work in every step; solved together they agree. A particle takes part that is full, had pressure in the
-last step and belongs to a viscous fluid without elastic memory: it is *pressed*. Its stress is a
+last step and belongs to a fluid that forgets its shape, however slowly: it is *pressed*. Its stress is a
 deviator, and its volume is kept by
 
     2 (C⁰ s + Δt dC/dt) = a_p Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·u_i,
@@ -62,7 +62,7 @@ def prepare_pressure_rows(
     """
     for i in range(n):
         soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
-        fluid = soft and materials.relaxation[near.material[i]] == 0.0
+        fluid = soft and materials.relaxation[near.material[i]] < 1.0
         full = unknowns.old_compression[i] > -tolerance and unknowns.pressure[i] > 0.0
         if fluid and full and has_gradient(stencil, i):
             if not is_driven(near.contact[i], walls) and not _beside_others(
