@@ -25,7 +25,11 @@ from viscoil import Scene, Simulation
 from viscoil.core.compute import write
 
 DT = 1.0 / 240.0
-TIGHT: dict[str, Any] = {"velocity_iterations": 2000, "velocity_tolerance": 1e-6, "corotation": False}
+TIGHT: dict[str, Any] = {
+    "velocity_iterations": 2000,
+    "velocity_tolerance": 1e-6,
+    "corotation": False,
+}
 
 pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 

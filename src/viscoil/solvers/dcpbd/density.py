@@ -300,16 +300,18 @@ def _rigidity(firmness: qd.f32) -> qd.f32:
 def apply_pressure_change(
     n: qd.i32,
     conforming: qd.template(),
+    recalled: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """place_change ← Δt² f/m of the pressures Δp at y.
+    """place_change ← Δt² f/m of the pressures Δp at y, which are `recalled` or found in an iteration.
 
     Firm particles (`conforming`: there may be some) push each other along the lines of x⁰, about which
-    stress has no torque either: a spinning body keeps its spin.
+    stress has no torque either: a spinning body keeps its spin. What is found between two of them that
+    are not pressed is left to shifts: stress would resist it.
     """
     for i in range(n):
         yi = unknowns.place[i]
@@ -326,6 +328,9 @@ def apply_pressure_change(
                 if firm > 0.0:
                     old = separation(near.period, near.position[i], near.position[j])
                     x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
+                if qd.static(not recalled):
+                    alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
+                    slope *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             push -= (own + other) * slope * x
         push *= scale.volume * scale.gradient_scale

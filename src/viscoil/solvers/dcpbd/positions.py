@@ -102,7 +102,7 @@ def press(
     for i in range(n):
         recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
         unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
-    apply_pressure_change(n, options.conforming, scale, near, walls, stencil, unknowns)
+    apply_pressure_change(n, options.conforming, True, scale, near, walls, stencil, unknowns)
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)
     press_bodies(scale.dt, near, walls)
@@ -151,7 +151,7 @@ def iterate(
 ):
     """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
     while qd.graph.do_while(go):
-        apply_pressure_change(n, options.conforming, scale, near, walls, stencil, unknowns)
+        apply_pressure_change(n, options.conforming, False, scale, near, walls, stencil, unknowns)
         for i in range(n):
             move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)

@@ -41,7 +41,11 @@ def begin_shifts(
 ):
     """Sets aside the pressures that were found; the first Δp of shifts, for which they start at 0."""
     for i in range(n):
-        unknowns.kept_pressure[i] = unknowns.projected_pressure[i]
+        found = unknowns.projected_pressure[i]
+        if stencil.pressed[i] == 0.0:
+            # what rises between firm particles where stress does not know of it is no force of theirs
+            found -= stencil.firmness[i] * qd.max(found - unknowns.kept_pressure[i], 0.0)
+        unknowns.kept_pressure[i] = found
         unknowns.pressure[i] = 0.0
         unknowns.projected_pressure[i] = 0.0
         left = 1.0 - firmness_around(scale, near, stencil, i)
