@@ -4,7 +4,8 @@ Where it deviates from the paper, and why. In the velocity projection:
 - Gradients carry a first-order correction, so that rotation survives it too. Where neighbours are few or
   lie in a plane there is none, and no stress (`operators.invert_moment`); pairs of less than half a
   percent of a near one's weight are left out (`operators.least_weight`).
-- It is solved by preconditioned conjugate gradients (Jacobi is an option).
+- It is solved by preconditioned conjugate gradients (Jacobi is an option), and in fluids together with
+  the pressures that keep full neighbourhoods from getting fuller (`pressure_rows`).
 - Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and
   do not pull, and friction is in proportion to the whole load of a step.
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
@@ -14,11 +15,12 @@ Where it deviates from the paper, and why. In the velocity projection:
 In the position projection:
 - It keeps gradients and directions of the start of the step and measures strain in the rotated frame.
   Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
-- Between particles of materials that keep their volume by stress, density corrections beyond the last
-  step's pressures are shifts: they move particles and not the fluid (`density.apply_pressure_change`).
+- Between particles of materials that keep their volume by stress, what is left of an old density error
+  is undone by shifts: they move particles and not the fluid (`shifts`).
 - Density iterations have Nesterov's momentum, and start from half of the last step's pressures, from all
-  of those of firm particles (`position_projection.RECALLED_SHARE`). They act as forces before the
-  velocity projection, so that stress answers to what they leave over.
+  of those of firm particles and of pressures that the velocity projection solves for
+  (`position_projection.RECALLED_SHARE`). They act as forces before it, so that stress answers to what
+  they leave over.
 - What longer steps have left of a density error, shorter ones undo as slowly as these would have
   (`position_projection.StepMemory`), and the tolerance of short steps is a rate.
 - No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
@@ -38,8 +40,8 @@ In materials, multipliers and memory:
   the system is definite.
 - Viscous materials resist a change of volume 50 times as much as one of shape, so that threads that
   are pulled thin instead of tearing (`coefficients`).
-- A fluid without elastic memory remembers its pressure, as a strain of its volume, so that syrup at
-  rest does not sink into itself (`conformation_update.squeezed`).
+- Where a fluid without elastic memory is not pressed, it remembers its pressure as a strain of its
+  volume, so that it does not sink into itself (`conformation_update.squeezed`).
 - A material without compliance undoes a fifth of a remembered strain in a step (`elasticity.recovery`)
   and forgets a tenth of it (`elasticity.leak`): it would be nothing but errors of iterations.
 - Q is updated at the end of the step, with the deformation that it really ended with, and convected
