@@ -73,7 +73,7 @@ def update_conformation(
         memory.conformation[i] = q
         growth = 2.0 / 3.0 * qd.log(qd.max(deformation.determinant(), least_growth()))
         memory.dilation[i] = relaxation * (memory.dilation[i] + growth)
-        memory.dilation[i] *= 1.0 - stencil.pressed[i]
+        memory.dilation[i] *= 1.0 - stencil.pressed[i]  # pressure remembers by itself
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
         kept = unknowns.stress[i] - unknowns.added_stress[i]

@@ -20,21 +20,23 @@ and never so much that stiff fluids answer disorder with thrust.
 Signs are left to what follows: a pressure that has become negative is released by the first iteration of
 the position projection, and its particle is not pressed in the next step.
 
-Not pressed are particles beside rigid bodies that fluid moves, which would have to move in the same
-solve, and those beside particles of another size, whose densities count each other unevenly.
+Not pressed are particles beside walls with friction, which is in proportion to what contacts carry and
+not pressures; beside rigid bodies that fluid moves, which would have to move in the same solve; and
+beside particles of another size, whose densities count each other unevenly.
 """
 
 import quadrants as qd
 
 from viscoil.bodies.arrays import is_dynamic
 from viscoil.colliders.arrays import distance_and_normal
+from viscoil.colliders.primitives import Contact
 from viscoil.constraints.conformation import rotation_strain
 from viscoil.constraints.density import wall_share
 from viscoil.constraints.symmetric import double_dot, inverse
 from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import support_of, volume_of
+from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, pressure_compliance
@@ -63,7 +65,8 @@ def prepare_pressure_rows(
     for i in range(n):
         soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
         fluid = soft and materials.relaxation[near.material[i]] < 1.0
-        full = unknowns.old_compression[i] > -tolerance and unknowns.pressure[i] > 0.0
+        full = unknowns.old_compression[i] > -tolerance
+        full = full and unknowns.pressure[i] > least_pressure(scale, near, i)
         if fluid and full and has_gradient(stencil, i):
             if not is_driven(near.contact[i], walls) and not _beside_others(
                 scale, near, walls, stencil, i
@@ -81,23 +84,32 @@ def prepare_pressure_rows(
 
 
 @qd.func
+def least_pressure(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """Pa: ten times what the rounding of C, 1e-7, makes of pressure; less must not decide anything."""
+    way = scale.dt / spacing_of(scale, near, i)
+    return 1e-6 / (way * way * near.inverse_mass[i] * volume_of(scale, near, i))
+
+
+@qd.func
 def _beside_others(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
 ):
-    """Whether a body that fluid moves, or a particle of another size, is within reach."""
+    """Whether a wall with friction, a body that fluid moves or a particle of another size is in reach."""
     found = False
     if qd.static(scale.mixed):
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             if near.size[near.pairs.neighbor[k]] != near.size[i]:
                 found = True
-    if qd.static(walls.coupled):
-        if near.contact[i] >= 0:
-            for k in range(walls.count):
-                if is_dynamic(walls.bodies, walls.bodies.slot[k]):
-                    at = distance_and_normal(walls.colliders, k, near.position[i])
-                    share = wall_share(at[3], support_of(scale, near, i), walls.density)
-                    if share[0] > 0.0:
-                        found = True
+    if near.contact[i] >= 0:
+        for k in range(walls.count):
+            other = walls.colliders.contact[k] == Contact.FRICTION
+            if qd.static(walls.coupled):
+                other = other or is_dynamic(walls.bodies, walls.bodies.slot[k])
+            if other:
+                at = distance_and_normal(walls.colliders, k, near.position[i])
+                share = wall_share(at[3], support_of(scale, near, i), walls.density)
+                if share[0] > 0.0:
+                    found = True
     return found
 
 
