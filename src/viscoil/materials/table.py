@@ -20,7 +20,6 @@ class MaterialTable:
     adhesion: Floats  # W, N/m
     xsph: Floats  # c
     wall_friction: Floats  # factor of the colliders' friction
-    wall_viscosity: Floats  # η of a fluid that only viscosity holds at walls, Pa s; 0 of others
     active: Ints  # 0: inviscid, carries no stress
 
 
@@ -42,14 +41,8 @@ class Materials:
         self._written = list(self.materials)
         for name in ("density", *EXTRAS):
             write(getattr(self.table, name), [getattr(m, name) for m in self.materials])
-        write(self.table.wall_viscosity, [_wall_viscosity(m) for m in self.materials])
         write(self.table.active, [int(m.carries_stress) for m in self.materials])
 
     def largest(self, name: str) -> float:
         """The largest value that a material of the scene has for a key."""
         return max((getattr(m, name) for m in self.materials), default=0.0)
-
-
-def _wall_viscosity(material: Material) -> float:
-    viscous = material.kind == "viscous"
-    return material.viscosity + material.solvent_viscosity if viscous else 0.0

@@ -32,8 +32,7 @@ class Mode(enum.IntEnum):
     FREE = 0
     SLIDING = 1  # on one wall
     ALONG = 2  # on two, along the edge between them
-    DRAGGED = 3  # on one, which viscosity drags it along with
-    FIXED = 4
+    FIXED = 3
 
 
 @dataclasses.dataclass
@@ -70,7 +69,6 @@ class Contacts:
         Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
     )
     friction: Floats  # factor of its material on the walls' friction
-    slack: Floats  # share of a slip along a sticky wall that its viscosity leaves; 0: it sticks
     wanted: Vec3s  # its velocity if no wall were there, m/s
     wanted_change: Vec3s  # m/s: what a direction of conjugate gradients does to that
     before: Vec3s  # its velocity before an iteration, m/s
@@ -107,9 +105,6 @@ def free_part(contact: qd.i32, walls: WallArrays, v: vec3) -> vec3:
         elif mode == Mode.SLIDING:
             n = walls.contacts.normal[contact]
             free = v - n.dot(v) * n
-        elif mode == Mode.DRAGGED:
-            n = walls.contacts.normal[contact]
-            free = walls.contacts.slack[contact] * (v - n.dot(v) * n)
         elif mode == Mode.ALONG:
             edge = walls.contacts.normal[contact]
             free = edge.dot(v) * edge
@@ -202,7 +197,6 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         start=vectors(4, count * bodies),
         impulse=vectors(3, count * bodies),
         friction=scalars(qd.f32, count),
-        slack=scalars(qd.f32, count),
         wanted=vectors(3, count),
         wanted_change=vectors(3, count),
         before=vectors(3, count),

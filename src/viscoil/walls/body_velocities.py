@@ -18,7 +18,7 @@ import quadrants as qd
 from viscoil.bodies.arrays import arm, double3, is_dynamic, place, respond_body
 from viscoil.core.compute import Doubles, Floats, Vec3s, on_cpu, vec3
 from viscoil.neighbors.arrays import ParticleArrays
-from viscoil.walls.arrays import Mode, WallArrays, free_part
+from viscoil.walls.arrays import WallArrays, free_part
 
 
 @qd.func
@@ -185,11 +185,11 @@ def held_change(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> 
 
 
 @qd.func
-def held_energy(free: vec3, w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
-    """2 m w·(what contacts leave of it), which is final; with bodies, see `respond_bodies`."""
+def held_energy(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
+    """2 m |w|² of a velocity change that is final; with bodies, see `respond_bodies`."""
     energy = 0.0
     if qd.static(not walls.coupled):
-        energy = 2.0 * free.dot(w) / near.inverse_mass[i]
+        energy = 2.0 * w.dot(w) / near.inverse_mass[i]
     return energy
 
 
@@ -217,12 +217,8 @@ def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: V
                 respond_body(walls.bodies, b)
         for c in range(walls.contacts.count):
             i = walls.contacts.particle[c]
-            w = change[i]
-            left = free_part(c, walls, w) + _change_with_body(c, near, walls)
-            change[i] = left
-            if walls.contacts.mode[c] == Mode.DRAGGED:
-                # what drag takes is work too, as in `held_energy`
-                term[i] = term[i] + 2.0 * (w - left).dot(left) / near.inverse_mass[i]
+            free = free_part(c, walls, change[i])
+            change[i] = free + _change_with_body(c, near, walls)
         for i in range(n):
             w = change[i]
             term[i] = term[i] + 2.0 * w.dot(w) / near.inverse_mass[i]

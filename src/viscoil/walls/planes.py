@@ -126,21 +126,20 @@ def _held_by(
         slip -= slip.dot(n) * n
         friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, x)
         grip = friction * (-gap / scale.dt)
-        kind = walls.colliders.contact[k]
-        lost = share_of_slip_lost(kind, walls.contacts.slack[c], slip.norm(), grip)
+        lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
         held -= lost * slip
         if qd.static(walls.coupled):
             if -gap > walls.contacts.push[c] or lost == 1.0:
                 walls.contacts.holder[c] = slot
         note_impulse(c, slot, walls, (held - u) / near.inverse_mass[i])
         walls.contacts.push[c] = qd.max(walls.contacts.push[c], -gap)
-        _take_freedom(c, n, lost == 1.0, kind == Contact.STICKY, walls)
+        _take_freedom(c, n, lost == 1.0, walls)
     return held
 
 
 @qd.func
-def _take_freedom(c: qd.i32, n: vec3, sticks: bool, drags: bool, walls: WallArrays):
-    """Notes that contact c is held by a wall of normal n too, that it sticks to, or is dragged by.
+def _take_freedom(c: qd.i32, n: vec3, sticks: bool, walls: WallArrays):
+    """Notes that contact c is held by a wall of normal n too, and whether it sticks to it.
 
     Walls whose normals are less than a tenth of a right angle apart count as one.
     """
@@ -152,11 +151,7 @@ def _take_freedom(c: qd.i32, n: vec3, sticks: bool, drags: bool, walls: WallArra
         walls.contacts.mode[c] = Mode.FIXED
     elif mode == Mode.FREE:
         walls.contacts.mode[c] = Mode.SLIDING
-        if drags:
-            walls.contacts.mode[c] = Mode.DRAGGED
         walls.contacts.normal[c] = n
-    elif mode == Mode.DRAGGED and edge.norm() > apart:
-        walls.contacts.mode[c] = Mode.FIXED
     elif mode == Mode.SLIDING and edge.norm() > apart:
         walls.contacts.mode[c] = Mode.ALONG
         walls.contacts.normal[c] = edge / edge.norm()
@@ -165,15 +160,11 @@ def _take_freedom(c: qd.i32, n: vec3, sticks: bool, drags: bool, walls: WallArra
 
 
 @qd.func
-def share_of_slip_lost(kind: qd.i32, slack: qd.f32, slip: qd.f32, grip: qd.f32) -> qd.f32:
-    """How much of a slip along a wall contact takes away: all of it up to the `grip` of friction.
-
-    A viscous fluid does not slip in the surface of a sticky wall, which is half a spacing from its
-    particles: with the speed u it drags them by η u/(d/2) over d², and leaves 1/(1 + 2 η d Δt/m) of u.
-    """
+def share_of_slip_lost(kind: qd.i32, slip: qd.f32, grip: qd.f32) -> qd.f32:
+    """How much of a slip along a wall contact takes away: all of it up to the `grip` of friction."""
     lost = 0.0
     if kind == Contact.STICKY:
-        lost = 1.0 - slack
+        lost = 1.0
     elif kind == Contact.FRICTION:
         lost = qd.min(1.0, grip / qd.max(slip, 1e-30))
     return lost

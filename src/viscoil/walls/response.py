@@ -94,10 +94,7 @@ def _pushed_from(
         slip *= take
         friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, y)
         grip = friction * depth / scale.dt
-        kind = walls.colliders.contact[k]
-        lost = share_of_slip_lost(kind, 0.0, slip.norm(), grip)
-        if kind == Contact.STICKY and walls.contacts.slack[c] > 0.0:
-            lost = 0.0  # what drags it has acted on velocities
+        lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
         moving -= lost * slip
     moving += push / scale.dt
     if not last_word:

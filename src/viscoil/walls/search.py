@@ -5,8 +5,7 @@ import quadrants as qd
 
 from viscoil.bodies.arrays import body_velocity, is_dynamic
 from viscoil.colliders.arrays import carried, distance_and_normal
-from viscoil.core.compute import Ints, Vec3s, vec3, vec4
-from viscoil.materials.table import MaterialTable
+from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vec4
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, support_of
@@ -62,7 +61,7 @@ def collect(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
-    materials: MaterialTable,
+    friction: Floats,
     offsets: Ints,
 ):
     """Fills the list of contacts from the offsets, which are the scanned marks."""
@@ -79,7 +78,6 @@ def collect(
             walls.contacts.mode[c] = Mode.FREE
             walls.contacts.normal[c] = vec3(0.0)
             walls.contacts.push[c] = 0.0
-            beside_body = False
             if qd.static(walls.coupled):
                 walls.contacts.holder[c] = -1
                 for b in range(walls.body_count):
@@ -89,14 +87,7 @@ def collect(
                     if k >= 0:
                         at = distance_and_normal(walls.colliders, k, near.position[i])
                         walls.contacts.start[place] = at
-                        if at[3] < spacing:
-                            beside_body = True  # sticks to it: the two move as one
-            walls.contacts.friction[c] = materials.wall_friction[near.material[i]]
-            eta = materials.wall_viscosity[near.material[i]] / near.softness[i]
-            walls.contacts.slack[c] = 0.0
-            if eta > 0.0 and not beside_body:
-                drag = 2.0 * eta * spacing * scale.dt * near.inverse_mass[i]
-                walls.contacts.slack[c] = 1.0 / (1.0 + drag)
+            walls.contacts.friction[c] = friction[near.material[i]]
 
 
 @qd.kernel(fastcache=True)

@@ -216,7 +216,8 @@ class DCPBD(Solver):
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
             c.materials, view.near, c.unknowns.velocity, c.stencil,
         )  # fmt: skip
-        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, view.materials.table)
+        friction = view.materials.table.wall_friction
+        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
 
     def _choose_planes(self, c: StepContext) -> None:
         c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)

@@ -236,17 +236,17 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         rise = s.unknowns.pressure_direction[i]
         force = stress_force(s.near, s.stencil, s.unknowns, i)
         force -= volume * rise * s.stencil.wall_slope[i]
-        free = s.scale.dt * s.near.inverse_mass[i] * force
+        w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
-            s.walls.contacts.wanted_change[s.near.contact[i]] = free
-        w = held_change(free, s.near, s.walls, i)
+            s.walls.contacts.wanted_change[s.near.contact[i]] = w
+        w = held_change(w, s.near, s.walls, i)
         s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
         work += pressure_compliance(s.materials, s.near, s.stencil, i) * rise * rise
-        s.unknowns.term[i] = held_energy(free, w, s.near, s.walls, i) + volume * work
+        s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
     respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
     add_body_terms(s.walls, loop.sums)
