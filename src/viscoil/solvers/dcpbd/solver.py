@@ -89,7 +89,7 @@ STRESS_KERNELS = (
     "velocity_system.velocities_under_stress",
     "velocity_system.scale_stress", "velocity_system.free_velocities",
     "velocity_system.keep_free_velocities", "reductions.sum_doubles",
-    "shifts.begin_shifts", "shifts.iterate_shifts",
+    "shifts.begin_shifts",
 )  # fmt: skip
 
 
@@ -151,7 +151,10 @@ class DCPBD(Solver):
             "prototype": settings.stiffness == "prototype",
             "implicit": settings.conformation_update == "implicit",
         }
-        return (*POSITION_KERNELS, *(STRESS_KERNELS if stress else ())), values
+        dynamic = any(spec.shape != "plane" and spec.dynamic for spec in scene.colliders)
+        tracked = dynamic or (scene.simulation.report_forces and bool(scene.colliders))
+        told = ("pressure_rows.tell_walls",) if stress and tracked else ()
+        return (*POSITION_KERNELS, *(STRESS_KERNELS if stress else ()), *told), values
 
     def step(self, state: State, dt: float) -> Mapping[str, float]:
         """Algorithm 2 of the paper in its order, then Q; x¹ and u¹ are what it calls x and u."""
