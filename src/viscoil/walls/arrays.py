@@ -9,7 +9,12 @@ import numpy as np
 import quadrants as qd
 
 from viscoil.bodies.arrays import BodyArrays
-from viscoil.colliders.arrays import ColliderArrays, distance_and_normal
+from viscoil.colliders.arrays import (
+    ColliderArrays,
+    carried,
+    distance_and_normal,
+    surface_velocity,
+)
 from viscoil.constraints.density import wall_share
 from viscoil.core.compute import (
     COMPILED_IN,
@@ -170,6 +175,26 @@ def wall_density(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
             gradient += share[1] / left * vec3(at[0], at[1], at[2])
     gradient *= outside
     return vec4(gradient[0], gradient[1], gradient[2], 1.0 - outside)
+
+
+@qd.func
+def density_of_walls_before(x: vec3, dt: qd.f32, support: qd.f32, walls: WallArrays):
+    """((∇γ, γ), Σ_k ∇γ_k·v_k) of x at the start of a step, when walls of velocity v_k were elsewhere."""
+    outside = 1.0
+    gradient = vec3(0.0)
+    along = 0.0
+    for k in range(walls.count):
+        end = carried(walls.colliders, k, dt, x)
+        at = distance_and_normal(walls.colliders, k, end)
+        share = wall_share(at[3], support, walls.density)
+        if share[0] > 0.0 and is_known(at):
+            left = qd.max(1.0 - share[0], least_outside())
+            outside *= left
+            step = share[1] / left * vec3(at[0], at[1], at[2])
+            gradient += step
+            along += step.dot(surface_velocity(walls.colliders, k, end))
+    gradient *= outside
+    return vec4(gradient[0], gradient[1], gradient[2], 1.0 - outside), outside * along
 
 
 @qd.func

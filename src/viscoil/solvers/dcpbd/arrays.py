@@ -77,7 +77,7 @@ class Unknowns:
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     # p that is set aside, Pa: what was recalled until shifts begin, then what was found
-    kept_pressure: Floats
+    pressure_aside: Floats
     old_compression: Floats  # C at x⁰; 0 where nothing asks for it
     allowance: Floats  # C up to which a neighbourhood may stay compressed
     pressure_residual: Floats  # r of the pressures

@@ -28,7 +28,7 @@ from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven, wall_density
 from viscoil.walls.body_positions import body_stiffness, wall_slope
 
 
@@ -74,7 +74,7 @@ def recall_pressure(
     if is_driven(near.contact[i], walls):
         recalled = 0.0
     unknowns.pressure[i] = recalled
-    unknowns.kept_pressure[i] = recalled
+    unknowns.pressure_aside[i] = recalled
     unknowns.pressure_change[i] = recalled
 
 
@@ -92,7 +92,11 @@ def measure_old_compression(
     for i in range(n):
         compression = 0.0
         if qd.static(asked) or undone < 1.0:
-            compression = compression_at(near.position, scale, near, walls, i)
+            compression = crowding_at(near.position, scale, near, i)
+            if near.contact[i] >= 0:
+                x, support = near.position[i], support_of(scale, near, i)
+                behind, _along = density_of_walls_before(x, scale.dt, support, walls)
+                compression += behind[3]
         unknowns.old_compression[i] = compression
 
 
@@ -192,7 +196,16 @@ def prepare_stiffness(
 def compression_at(
     place: Vec3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> qd.f32:
-    """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place`."""
+    """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place` and walls where the step ends."""
+    compression = crowding_at(place, scale, near, i)
+    if near.contact[i] >= 0:
+        compression += wall_density(place[i], support_of(scale, near, i), walls)[3]
+    return compression
+
+
+@qd.func
+def crowding_at(place: Vec3s, scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """Σ_j V_j W_ij − 1 with particles at their `place`."""
     yi = place[i]
     kernel_sum = value(scale.kind, 0.0)
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
@@ -201,10 +214,7 @@ def compression_at(
         size = pair_size(scale, near, i, j)
         w = value(scale.kind, x.norm() / (size * scale.support))
         kernel_sum += value_share(scale, near, i, j) * w
-    compression = scale.volume * scale.value_scale * kernel_sum - 1.0
-    if near.contact[i] >= 0:
-        compression += wall_density(yi, support_of(scale, near, i), walls)[3]
-    return compression
+    return scale.volume * scale.value_scale * kernel_sum - 1.0
 
 
 @qd.func

@@ -123,7 +123,7 @@ def resisted(strain: vec6, stencil: Stencil, i: qd.i32) -> vec6:
 def pressure_compliance(
     materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
-    """a_p: what a rise of pressure costs, 1/Pa; see `pressure_rows`.
+    """χ: what a rise of pressure costs, 1/Pa; see `pressure_rows`.
 
     Of the two limits, 2 Δt/(50 η) (with `coefficients.VOLUME_STIFFNESS`) and 1/200 of the diagonal, half
     of their harmonic mean. The first makes pressure rise as a viscosity against compression of 50 η

@@ -97,8 +97,9 @@ def press(
     if qd.static(options.joint):
         tolerance = qd.cast(options.tolerance, qd.f32)
         prepare_pressure_rows(
-            n, tolerance, options.undone, scale, materials, near, walls, stencil, unknowns
-        )
+            n, tolerance, options.undone, options.corotated, scale, materials, near, walls,
+            stencil, unknowns,
+        )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
         unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
@@ -272,7 +273,7 @@ def finish(
     for i in range(n):
         found = unknowns.projected_pressure[i]
         if qd.static(shifted):
-            found = unknowns.kept_pressure[i]
+            found = unknowns.pressure_aside[i]
         unknowns.pressure[i] = found
     for i in range(n):
         moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])

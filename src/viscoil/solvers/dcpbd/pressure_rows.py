@@ -6,15 +6,16 @@ work in every step; solved together they agree. A particle takes part that is fu
 last step and belongs to a fluid that forgets its shape, however slowly: it is *pressed*. Its stress is a
 deviator, and its volume is kept by
 
-    2 (C⁰ s + Δt dC/dt) = a_p Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·u_i,
+    2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·(u_i − v),
 
-with Δp the rise above what was recalled, which has already acted in u*. The force of a pressure is the
-adjoint of that rate, so the system stays symmetric and positive definite. The factor 2 is that of the
-strain Δt (L + Lᵀ). What a straight step under the spin ω stretches counts here as it does there.
+with v the velocity of the wall and Δp the rise above what was recalled, which has acted in u*. The force
+of a pressure is the adjoint of that rate, so the system stays symmetric and positive definite. The factor
+2 is that of the strain Δt (L + Lᵀ). What a straight step under the spin ω stretches counts as it does
+there.
 
-a_p > 0 makes it an augmented Lagrangian (Hestenes 1969; Powell 1969): what a step leaves of dC/dt, the
+χ > 0 makes it an augmented Lagrangian (Hestenes 1969; Powell 1969): what a step leaves of dC/dt, the
 next ones find in a pressure that has risen, and at rest nothing is left. Of an old compression only the
-share s = a_p/diagonal counts, and no more than the tolerance: enough to keep the density from drifting,
+share s = χ/diagonal counts, and no more than the tolerance: enough to keep the density from drifting,
 and never so much that stiff fluids answer disorder with thrust.
 
 Signs are left to what follows: a pressure that has become negative is released by the first iteration of
@@ -41,7 +42,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, pressure_compliance
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
-from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven
 from viscoil.walls.body_positions import wall_slope
 from viscoil.walls.body_velocities import tell_fixed
 
@@ -51,6 +52,7 @@ def prepare_pressure_rows(
     n: qd.i32,
     tolerance: qd.f32,
     undone: qd.f32,
+    corotated: qd.template(),
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
@@ -77,10 +79,12 @@ def prepare_pressure_rows(
                     pressure_compliance(materials, near, stencil, i) / stencil.pressed_diagonal[i]
                 )
                 old = undone * share * qd.min(unknowns.old_compression[i], tolerance)
-                # what a spin stretches is measured as rates are: by the neighbourhood's moments
-                turned = rotation_strain(stencil.spin[i], scale.dt)
-                stretched = double_dot(turned, inverse(stencil.correction[i]))
-                stencil.pressed_offset[i] = 2.0 * old - stretched
+                stencil.pressed_offset[i] += 2.0 * old
+                if qd.static(corotated):
+                    # what a spin stretches is measured as rates are: by the neighbourhood's moments
+                    turned = rotation_strain(stencil.spin[i], scale.dt)
+                    stretched = double_dot(turned, inverse(stencil.correction[i]))
+                    stencil.pressed_offset[i] -= stretched
 
 
 @qd.func
@@ -117,7 +121,10 @@ def _beside_others(
 def _prepare_row(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
 ):
-    """∇γ, and 2 Δt² V (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), the diagonal."""
+    """∇γ, how walls move, and the diagonal.
+
+    That is 2 Δt² V (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j).
+    """
     xi = near.position[i]
     volume = volume_of(scale, near, i)
     total = vec3(0.0)
@@ -128,8 +135,10 @@ def _prepare_row(
         total += arm
         squares += arm.dot(arm) * near.inverse_mass[j]
     if near.contact[i] >= 0:
-        behind = wall_density(xi, support_of(scale, near, i), walls)
+        support = support_of(scale, near, i)
+        behind, along = density_of_walls_before(xi, scale.dt, support, walls)
         stencil.wall_slope[i] = vec3(behind[0], behind[1], behind[2])
+        stencil.pressed_offset[i] = -2.0 * scale.dt * along
         total += stencil.wall_slope[i]
     stiffness = total.dot(total) * near.inverse_mass[i] + squares
     stencil.pressed_diagonal[i] = 2.0 * scale.dt * scale.dt * volume * stiffness
@@ -147,6 +156,6 @@ def tell_walls(
     """Fixed colliders that are tracked get the opposite of what the rise of pressure at them did."""
     for i in range(n):
         if stencil.pressed[i] > 0.0 and near.contact[i] >= 0:
-            rise = unknowns.pressure[i] - unknowns.kept_pressure[i]
+            rise = unknowns.pressure[i] - unknowns.pressure_aside[i]
             wall_slope(near.position[i], rise, scale, near, walls, i)
     tell_fixed(scale.dt, near, walls)

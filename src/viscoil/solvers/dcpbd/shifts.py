@@ -44,8 +44,8 @@ def begin_shifts(
         found = unknowns.projected_pressure[i]
         if stencil.pressed[i] == 0.0:
             # what rises between firm particles where stress does not know of it is no force of theirs
-            found -= stencil.firmness[i] * qd.max(found - unknowns.kept_pressure[i], 0.0)
-        unknowns.kept_pressure[i] = found
+            found -= stencil.firmness[i] * qd.max(found - unknowns.pressure_aside[i], 0.0)
+        unknowns.pressure_aside[i] = found
         unknowns.pressure[i] = 0.0
         unknowns.projected_pressure[i] = 0.0
         left = 1.0 - firmness_around(scale, near, stencil, i)
