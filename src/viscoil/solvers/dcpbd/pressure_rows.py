@@ -66,7 +66,9 @@ def prepare_pressure_rows(
     """
     for i in range(n):
         soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
-        fluid = soft and materials.relaxation[near.material[i]] < 1.0
+        # below, stress undoes less than a hundredth of a strain in a step: nobody to agree with
+        thick = stencil.firmness[i] > 0.1
+        fluid = soft and thick and materials.relaxation[near.material[i]] < 1.0
         full = unknowns.old_compression[i] > -tolerance
         full = full and unknowns.pressure[i] > least_pressure(scale, near, i)
         if fluid and full and has_gradient(stencil, i):
