@@ -193,7 +193,7 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
 
 
 def assemble_pressures(rig: Rig, c: StepContext) -> Discretisation:
-    """2 Δt (Σ_j V ∇W_ij·(u_i − u_j) + ∇γ_i·u_i) of pressed particles, and nothing of others."""
+    """2 Δt (Σ_j V ∇W_ij·(u_i − u_j) + ∇γ_i·u_i) times √w, the share by which particles are pressed."""
     i, j, g, x, _k = _pairs(rig, c)
     slope = numbers(c.stencil.wall_slope, c.n)
     rows = sp.csr_matrix((c.n, 3 * c.n))
@@ -203,7 +203,7 @@ def assemble_pressures(rig: Rig, c: StepContext) -> Discretisation:
         rate = sp.diags(slope[:, axis]) - _differences(i, j, g * x[:, axis], c.n)
         rows = rows + sp.kron(rate, unit)
     dt = float(c.view.scale.dt)
-    pressed = sp.diags(numbers(c.stencil.pressed, c.n))
+    pressed = sp.diags(np.sqrt(numbers(c.stencil.pressed, c.n)))
     return Discretisation(sp.csr_matrix(2.0 * dt * pressed @ rows), SPACING**3, rig.mass, dt)
 
 

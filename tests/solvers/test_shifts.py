@@ -111,3 +111,21 @@ def test_shifts_and_forces_keep_momentum(other: dict[str, Any]) -> None:
         above(apart[0], 0.01, "water and a firm body part, m/s")
     else:
         below(np.abs(apart).max(), 1e-3, "two firm bodies part, m/s")
+
+
+def test_where_there_are_no_shifts_forces_undo_all_of_it() -> None:
+    """The paper's positions-only variant: what is too dense flies apart, however firm it is."""
+    simulation = squeezed(STIFF, solver={"projection": "position"})
+    before = np.ptp(ordered(simulation, "position"), axis=0)
+    run(simulation, 10)
+    after = np.ptp(ordered(simulation, "position"), axis=0)
+    above((after / before).min(), 1.0 + 0.5 * (1.0 / SQUEEZE - 1.0), "expansion")
+
+
+def test_who_outran_the_pair_list_is_told_of_firm_fluids_too() -> None:
+    """Two halves that meet at a spacing a step: neighbours come within reach that no list has."""
+    simulation = squeezed({"density": 1000.0, "viscosity": 1.0})
+    x = simulation.particles["position"][:, 0]
+    speed = 0.5 * D / (1 / 240)
+    simulation.particles["velocity"][:, 0] = np.where(x > x.mean(), -speed, speed)
+    assert run(simulation, 1)["outran_neighbors"] > 0

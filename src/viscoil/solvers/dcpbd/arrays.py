@@ -39,8 +39,9 @@ class Stencil:
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     spin: Vec3s  # ω of u⁰, 1/s
     # Of particles whose volume pressure keeps within the velocity projection (`pressure_rows`):
-    pressed: Floats  # 1 for these, 0 for others
+    pressed: Floats  # w: the share of the volume that pressure keeps, from 0 to 1
     pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
+    pressed_compliance: Floats  # χ: what a rise of pressure costs, 1/Pa
     pressed_offset: Floats  # the part of the row that no velocity changes
     wall_slope: Vec3s  # ∇γ at x⁰, 1/m; 0 for others
 
@@ -79,6 +80,7 @@ class Unknowns:
     # p that is set aside, Pa: what was recalled until shifts begin, then what was found
     pressure_aside: Floats
     old_compression: Floats  # C at x⁰; 0 where nothing asks for it
+    firm_share: Floats  # f_i times the mean f_j of the neighbours: how much of C shifts can undo
     allowance: Floats  # C up to which a neighbourhood may stay compressed
     pressure_residual: Floats  # r of the pressures
     pressure_direction: Floats  # p of the conjugate gradients, of the pressures, Pa
@@ -104,6 +106,7 @@ SHARED = {
     "added_stress": "direction",
     "difference": "velocity_change",
     "shift": "bend_direction",
+    "firm_share": "pressed_offset",
     "allowance": "old_compression",
     "projected_pressure": "pressure_residual",
     "pressure_change": "pressure_direction",
@@ -114,7 +117,7 @@ SHARED = {
 IDLE_WITHOUT_STRESS = {
     *STRESS,
     *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
-    *("spin", "wall_slope", "pressed_offset"),
+    *("spin", "wall_slope", "pressed_offset", "pressed_compliance"),
     *("residual", "direction", "traction", "pull"),
 }
 

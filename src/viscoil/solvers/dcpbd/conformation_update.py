@@ -10,7 +10,7 @@ from viscoil.core.compute import vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
-from viscoil.solvers.dcpbd.elasticity import leak
+from viscoil.solvers.dcpbd.elasticity import leak, resisted
 from viscoil.solvers.dcpbd.operators import gradient
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
@@ -76,7 +76,7 @@ def update_conformation(
         memory.dilation[i] *= 1.0 - stencil.pressed[i]  # pressure remembers by itself
         # Density and conformation may ask for what cannot be had together; what the position
         # projection added for that would pile up from step to step, so it is left behind.
-        kept = unknowns.stress[i] - unknowns.added_stress[i]
+        kept = resisted(unknowns.stress[i] - unknowns.added_stress[i], stencil, i)
         if relaxation == 0.0:
             memory.dilation[i] = squeezed(kept, materials, near, i)
         turn = nearest_rotation(deformation)

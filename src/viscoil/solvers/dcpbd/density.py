@@ -103,6 +103,7 @@ def measure_old_compression(
 @qd.func
 def allow_old_compression(
     n: qd.i32,
+    shifting: qd.template(),
     undone: qd.f32,
     scale: Scale,
     near: ParticleArrays,
@@ -115,21 +116,26 @@ def allow_old_compression(
     What a step leaves of the density error, the next undoes as a velocity. If that is much shorter, it
     must undo no more than its share, or what was a thousandth of a spacing becomes metres per second.
     Between firm particles stress would resist it, and both would grow from step to step: a viscous cube
-    swelled by a tenth within two seconds. There it is left to shifts, and so is what the step itself adds
-    to it at x**, unless stress and pressure have been found together.
+    swelled by a tenth within two seconds. If the step ends with shifts, it is left to these there, and so
+    is what the step itself adds to it at x**, unless stress and pressure have been found together.
     """
     for i in range(n):
-        firm = firmness_around(scale, near, stencil, i)
         old = qd.max(unknowns.old_compression[i], 0.0)
-        left = old
-        if firm > 0.0 and stencil.pressed[i] == 0.0:
-            left = qd.max(compression_at(unknowns.place, scale, near, walls, i), 0.0)
-        unknowns.allowance[i] = firm * left + (1.0 - firm) * (1.0 - undone) * old
+        allowance = (1.0 - undone) * old
+        if qd.static(shifting):
+            firm = _firmness_around(scale, near, stencil, i)
+            left = old
+            if firm > 0.0 and stencil.pressed[i] < 1.0:
+                now = qd.max(compression_at(unknowns.place, scale, near, walls, i), 0.0)
+                left += (1.0 - stencil.pressed[i]) * (now - left)
+            allowance += firm * (left - allowance)
+            unknowns.firm_share[i] = firm
+        unknowns.allowance[i] = allowance
         unknowns.projected_pressure[i] = unknowns.pressure[i]
 
 
 @qd.func
-def firmness_around(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+def _firmness_around(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
     """f_i times the mean f_j of its neighbours: how much of C_i shifts can undo."""
     total = 1e-30
     firm = 0.0
@@ -173,9 +179,7 @@ def prepare_stiffness(
             before = separation(near.period, xi, near.position[j])
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
-            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
-            slope *= slope_share(scale, near, i, j)
-            arm = scale.volume * scale.gradient_scale * slope * x
+            arm = scale.volume * scale.gradient_scale * slope_between(x, scale, near, i, j) * x
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
         if near.contact[i] >= 0:
@@ -190,6 +194,13 @@ def prepare_stiffness(
         unknowns.term[i] = qd.cast(approach > margin * scale.support, qd.f32)
     sum_terms(n, unknowns.term, loop.sums)
     total_blocks(n, loop.sums, loop.numbers, Tally.OUTRAN)
+
+
+@qd.func
+def slope_between(x: vec3, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+    """What makes ∇W of the pair from the way x between them, in units of `scale.gradient_scale`."""
+    slope = slope_over_q(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
+    return slope * slope_share(scale, near, i, j)
 
 
 @qd.func
@@ -309,7 +320,7 @@ def _rigidity(firmness: qd.f32) -> qd.f32:
 @qd.func
 def apply_pressure_change(
     n: qd.i32,
-    conforming: qd.template(),
+    shifting: qd.template(),
     recalled: qd.template(),
     scale: Scale,
     near: ParticleArrays,
@@ -319,9 +330,9 @@ def apply_pressure_change(
 ):
     """place_change ← Δt² f/m of the pressures Δp at y, which are `recalled` or found in an iteration.
 
-    Firm particles (`conforming`: there may be some) push each other along the lines of x⁰, about which
-    stress has no torque either: a spinning body keeps its spin. What is found between two of them that
-    are not pressed is left to shifts: stress would resist it.
+    If the step ends with shifts, firm particles push each other along the lines of x⁰, about which stress
+    has no torque either: a spinning body keeps its spin. And what is found between two of them that are
+    not pressed is left to shifts: stress would resist it.
     """
     for i in range(n):
         yi = unknowns.place[i]
@@ -330,10 +341,8 @@ def apply_pressure_change(
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
-            size = pair_size(scale, near, i, j)
-            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
-            slope *= slope_share(scale, near, i, j)
-            if qd.static(conforming):
+            slope = slope_between(x, scale, near, i, j)
+            if qd.static(shifting):
                 firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
                 if firm > 0.0:
                     old = separation(near.period, near.position[i], near.position[j])

@@ -101,12 +101,8 @@ def constraint(
     i: qd.i32,
 ) -> vec6:
     """Remembered Q⁰ − I + strain − a σ: eq. 7 with compliance; 0 where no gradient can be taken."""
-    left = (
-        strain
-        + remembered(materials, near, stencil, memory, i)
-        - comply(stress, materials, near, stencil, i)
-    )
-    left = resisted(left, stencil, i)
+    known = strain + remembered(materials, near, stencil, memory, i)
+    left = resisted(known, stencil, i) - comply(stress, materials, near, stencil, i)
     if not has_gradient(stencil, i):
         left = vec6(0.0)
     return left
@@ -114,26 +110,14 @@ def constraint(
 
 @qd.func
 def resisted(strain: vec6, stencil: Stencil, i: qd.i32) -> vec6:
-    """What stress answers to: all of a strain, but its deviator alone where pressure keeps the volume."""
-    mean = (strain[0] + strain[1] + strain[2]) / 3.0
-    return strain - stencil.pressed[i] * mean * identity()
+    """R of a strain: what stress answers to, and of a stress: what acts.
 
-
-@qd.func
-def pressure_compliance(
-    materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
-) -> qd.f32:
-    """χ: what a rise of pressure costs, 1/Pa; see `pressure_rows`.
-
-    Of the two limits, 2 Δt/(50 η) (with `coefficients.VOLUME_STIFFNESS`) and 1/200 of the diagonal, half
-    of their harmonic mean. The first makes pressure rise as a viscosity against compression of 50 η
-    would; without it small disorder of the particles asks of stiff fluids what no pressure can give. The
-    second lets thin fluids solve for their pressure. 200 was tried and is not derived; with 20 water-like
-    fluids of 1 Pa s did not come to rest.
+    All of it, but the deviator alone where pressure keeps the volume. Of a particle that is pressed by a
+    share w, √(1 − w) of the mean: as it is applied on both sides, the compliance of the mean becomes
+    a/(1 − w), and the system stays symmetric.
     """
-    stiffness = 200.0 / stencil.pressed_diagonal[i]
-    normal = compliance(materials, near.material[i], near.softness[i])[2]
-    return 1.0 / (stiffness + 0.5 / (normal + least_compliance(stencil.pressed_diagonal[i])))
+    mean = (strain[0] + strain[1] + strain[2]) / 3.0
+    return strain - (1.0 - qd.sqrt(1.0 - stencil.pressed[i])) * mean * identity()
 
 
 @qd.func
@@ -146,7 +130,7 @@ def precondition(
     normal = 1.0 / (d + a[0])
     shear = 1.0 / (d + a[1])
     mean = (r[0] + r[1] + r[2]) / 3.0
-    volume = (1.0 / (d + a[2]) - normal) * mean
+    volume = (1.0 / ((1.0 - stencil.pressed[i]) * d + a[2]) - normal) * mean
     return vec6(normal, normal, normal, shear, shear, shear) * r + volume * identity()
 
 

@@ -36,6 +36,7 @@ from viscoil.neighbors.resolution import pair_size, spacing_of, volume_of, weigh
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.elasticity import resisted
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
@@ -88,6 +89,7 @@ def prepare_stencil(
             stencil.wall_slope[i] = vec3(0.0)
             stencil.pressed_diagonal[i] = 1.0
             stencil.pressed_offset[i] = 0.0
+            stencil.pressed_compliance[i] = 0.0
 
 
 @qd.func
@@ -237,10 +239,10 @@ def set_traction(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Lets σ, μ and p act by `stress_force`: T ← σ K + (b/2) μ ⊗ s − p I, and the pull ← (b/2) μ."""
+    """Lets σ, μ and p act by `stress_force`: T ← R(σ) K + (b/2) μ ⊗ s − √w p I; the pull ← (b/2) μ."""
     pull = bend_length(scale, near, i) * bend
-    traction = to_matrix(stress) @ to_matrix(stencil.correction[i])
-    traction -= pressure * qd.Matrix.identity(qd.f32, 3)
+    traction = to_matrix(resisted(stress, stencil, i)) @ to_matrix(stencil.correction[i])
+    traction -= qd.sqrt(stencil.pressed[i]) * pressure * qd.Matrix.identity(qd.f32, 3)
     unknowns.traction[i] = traction + pull.outer_product(stencil.asymmetry[i])
     unknowns.pull[i] = pull
 

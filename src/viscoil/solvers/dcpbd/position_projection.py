@@ -30,6 +30,7 @@ RECALLED_SHARE = 0.5
 USUAL_STEP = 0.01  # s: what the steps before the first one are taken for
 # Steps within which a step that was longer than its successors is forgotten; see `StepMemory`.
 FORGETTING = 3.0
+FAINT = 0.01  # of gravity: pressures that accelerate less are noise, and decide nothing
 LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
@@ -85,10 +86,6 @@ class PositionProjection:
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
 
-    def shifts(self, c: StepContext) -> bool:
-        """Whether what forces leave of C between firm particles is undone by shifts."""
-        return c.carries_stress and self.settings.projection == "doubly"
-
     def press(self, c: StepContext) -> None:
         """p ← a first guess, and u* ← u* under it."""
         options = self._options[c.carries_stress]
@@ -97,6 +94,7 @@ class PositionProjection:
         )
         options.undone, options.kept = self.steps.take(c.view.scale.dt)
         options.recalled = RECALLED_SHARE * options.kept
+        options.faint = FAINT * math.hypot(*c.view.gravity)
         positions.press(
             c.n, options, c.view.scale, c.materials, c.view.near, c.view.walls.arrays,
             c.stencil, c.unknowns,
@@ -118,13 +116,14 @@ class PositionProjection:
             self.iterate(c)
         loop = self._loop
         convergence = Convergence(loop.iterations, loop.number(Tally.RESIDUAL))
-        if self.shifts(c):
+        outran = round(loop.number(Tally.OUTRAN))
+        if c.carries_stress and ends_with_shifts(self.settings):
             self._shift(c)
             convergence = replace(convergence, iterations=convergence.iterations + loop.iterations)
         error = DensityError(
             mean=loop.number(Tally.MEAN_ERROR),
             largest=loop.number(Tally.LARGEST_ERROR),
-            outran=round(loop.number(Tally.OUTRAN)),
+            outran=outran,
             unbalanced=loop.number(Tally.UNBALANCED),
         )
         return convergence, error
@@ -169,13 +168,20 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         evenness=0.5 * settings.density_tolerance,
         undone=1.0,
         recalled=RECALLED_SHARE,
+        faint=0.0,
         kept=1.0,
         beta=settings.jacobi_relaxation,
         prototype=prototype,
         corotated=settings.corotation,
         conforming=stress,
+        shifting=stress and ends_with_shifts(settings),
         joint=stress and joins_pressures(settings),
     )
+
+
+def ends_with_shifts(settings: DcpbdSettings) -> bool:
+    """Whether what forces leave of C between firm particles is undone by shifts."""
+    return settings.projection == "doubly"
 
 
 def joins_pressures(settings: DcpbdSettings) -> bool:

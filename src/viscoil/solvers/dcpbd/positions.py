@@ -48,12 +48,15 @@ class Options:
     evenness: qd.f32  # C that shifts leave alone, and the mean error at which they stop
     undone: qd.f32  # share of an old compression that the step undoes
     recalled: qd.f32  # share of the last pressures that is a first guess
+    faint: qd.f32  # m/s²: pressures that accelerate less decide nothing
     kept: qd.f32  # the same of firm particles, and where the velocity projection solves for them
     beta: qd.f32  # of Jacobi iterations of the conformation constraint
     prototype: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
-    # Whether any material carries stress; whether pressures are unknowns of the velocity projection.
+    # Whether any material carries stress, a step ends with shifts, and pressures are unknowns of the
+    # velocity projection.
     conforming: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+    shifting: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     joint: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 
@@ -93,17 +96,17 @@ def press(
     Pressures act like springs between particles. Where these would be without them, they damp; at x⁰
     they would keep particles swinging.
     """
-    measure_old_compression(n, options.conforming, options.undone, scale, near, walls, unknowns)
+    measure_old_compression(n, options.shifting, options.undone, scale, near, walls, unknowns)
     if qd.static(options.joint):
         tolerance = qd.cast(options.tolerance, qd.f32)
         prepare_pressure_rows(
-            n, tolerance, options.undone, options.corotated, scale, materials, near, walls,
-            stencil, unknowns,
+            n, tolerance, options.undone, options.faint, options.corotated, scale, materials,
+            near, walls, stencil, unknowns,
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
         unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
-    apply_pressure_change(n, options.conforming, True, scale, near, walls, stencil, unknowns)
+    apply_pressure_change(n, options.shifting, True, scale, near, walls, stencil, unknowns)
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)
     press_bodies(scale.dt, near, walls)
@@ -131,7 +134,9 @@ def predict(
         )
     else:
         prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
-    allow_old_compression(n, options.undone, scale, near, walls, stencil, unknowns)
+    allow_old_compression(
+        n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
+    )
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -152,7 +157,7 @@ def iterate(
 ):
     """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
     while qd.graph.do_while(go):
-        apply_pressure_change(n, options.conforming, False, scale, near, walls, stencil, unknowns)
+        apply_pressure_change(n, options.shifting, False, scale, near, walls, stencil, unknowns)
         for i in range(n):
             move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)
@@ -260,7 +265,7 @@ def finish(
     n: qd.i32,
     scale: Scale,
     near: ParticleArrays,
-    shifted: qd.template(),
+    shifting: qd.template(),
     unknowns: Unknowns,
     remainder: Vec3s,
 ):
@@ -272,7 +277,7 @@ def finish(
     """
     for i in range(n):
         found = unknowns.projected_pressure[i]
-        if qd.static(shifted):
+        if qd.static(shifting):
             found = unknowns.pressure_aside[i]
         unknowns.pressure[i] = found
     for i in range(n):

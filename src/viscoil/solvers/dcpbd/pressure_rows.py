@@ -3,8 +3,8 @@
 
 A viscous fluid resists what pressure does to it. Solved one after the other, the two undo each other's
 work in every step; solved together they agree. A particle takes part that is full, had pressure in the
-last step and belongs to a fluid that forgets its shape, however slowly: it is *pressed*. Its stress is a
-deviator, and its volume is kept by
+last step and belongs to a fluid that is firm enough to resist it and forgets its shape, however slowly:
+it is *pressed*. Its stress is a deviator, and its volume is kept by
 
     2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·(u_i − v),
 
@@ -17,6 +17,11 @@ there.
 next ones find in a pressure that has risen, and at rest nothing is left. Of an old compression only the
 share s = χ/diagonal counts, and no more than the tolerance: enough to keep the density from drifting,
 and never so much that stiff fluids answer disorder with thrust.
+
+It is pressed by a share w from 0 to 1, which is smooth in firmness, density and pressure: as a matter of
+yes or no, the last bit of a pressure moved particles by a thousandth of a spacing. The unknown is then
+Δp/√w and the row is taken times √w, so that the compliance is χ/w; that of the mean of stress is
+a/(1 − w) (`elasticity.resisted`).
 
 Signs are left to what follows: a pressure that has become negative is released by the first iteration of
 the position projection, and its particle is not pressed in the next step.
@@ -40,7 +45,7 @@ from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.solvers.dcpbd.elasticity import has_gradient, pressure_compliance
+from viscoil.solvers.dcpbd.elasticity import has_gradient, least_compliance
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven
 from viscoil.walls.body_positions import wall_slope
@@ -52,6 +57,7 @@ def prepare_pressure_rows(
     n: qd.i32,
     tolerance: qd.f32,
     undone: qd.f32,
+    faint: qd.f32,
     corotated: qd.template(),
     scale: Scale,
     materials: StressTable,
@@ -65,47 +71,78 @@ def prepare_pressure_rows(
     Steps that are shorter than those before them undo the share `undone` of C⁰ that others would.
     """
     for i in range(n):
-        soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
-        # below, stress undoes less than a hundredth of a strain in a step: nobody to agree with
-        thick = stencil.firmness[i] > 0.1
-        fluid = soft and thick and materials.relaxation[near.material[i]] < 1.0
-        full = unknowns.old_compression[i] > -tolerance
-        full = full and unknowns.pressure[i] > least_pressure(scale, near, i)
-        if fluid and full and has_gradient(stencil, i):
-            if not is_driven(near.contact[i], walls) and not _beside_others(
-                scale, near, walls, stencil, i
-            ):
-                stencil.pressed[i] = 1.0
-                _prepare_row(scale, near, walls, stencil, i)
-                share = (
-                    pressure_compliance(materials, near, stencil, i) / stencil.pressed_diagonal[i]
-                )
-                old = undone * share * qd.min(unknowns.old_compression[i], tolerance)
-                stencil.pressed_offset[i] += 2.0 * old
-                if qd.static(corotated):
-                    # what a spin stretches is measured as rates are: by the neighbourhood's moments
-                    turned = rotation_strain(stencil.spin[i], scale.dt)
-                    stretched = double_dot(turned, inverse(stencil.correction[i]))
-                    stencil.pressed_offset[i] -= stretched
+        share = _pressed_share(
+            tolerance, faint, scale, materials, near, walls, stencil, unknowns, i
+        )
+        if share > 0.0:
+            stencil.pressed[i] = share
+            _prepare_row(scale, near, walls, stencil, i)
+            stencil.pressed_compliance[i] = _compliance(materials, near, stencil, i)
+            answered = stencil.pressed_compliance[i] / stencil.pressed_diagonal[i]
+            old = undone * answered * qd.min(unknowns.old_compression[i], tolerance)
+            stencil.pressed_offset[i] += 2.0 * old
+            if qd.static(corotated):
+                # what a spin stretches is measured as rates are: by the neighbourhood's moments
+                turned = rotation_strain(stencil.spin[i], scale.dt)
+                stretched = double_dot(turned, inverse(stencil.correction[i]))
+                stencil.pressed_offset[i] -= stretched
 
 
 @qd.func
-def least_pressure(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """Pa: ten times what the rounding of C, 1e-7, makes of pressure; less must not decide anything."""
-    way = scale.dt / spacing_of(scale, near, i)
-    return 1e-6 / (way * way * near.inverse_mass[i] * volume_of(scale, near, i))
+def _pressed_share(
+    tolerance: qd.f32,
+    faint: qd.f32,
+    scale: Scale,
+    materials: StressTable,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+    i: qd.i32,
+) -> qd.f32:
+    """w, from 0 to 1: smooth, so that nothing hangs on the last bit of what decides."""
+    share = 0.0
+    soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
+    fluid = soft and materials.relaxation[near.material[i]] < 1.0
+    if fluid and has_gradient(stencil, i) and not is_driven(near.contact[i], walls):
+        # below a firmness of 0.1, stress undoes less than a hundredth of a strain in a step
+        share = _ramp(stencil.firmness[i], 0.1, 0.2)
+        share *= _ramp(unknowns.old_compression[i], -2.0 * tolerance, -tolerance)
+        least = _least_pressure(faint, scale, near, i)
+        share *= _ramp(unknowns.pressure[i], least, 10.0 * least)
+    if share > 0.0:
+        share *= 1.0 - _share_of_others(scale, near, walls, stencil, i)
+    return share
 
 
 @qd.func
-def _beside_others(
+def _ramp(x: qd.f32, low: qd.f32, high: qd.f32) -> qd.f32:
+    """From 0 at `low` to 1 at `high`, with no kink."""
+    s = qd.min(qd.max((x - low) / (high - low), 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
+
+
+@qd.func
+def _least_pressure(faint: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """Pa: what makes a difference of `faint` (m/s²), and of ten times the rounding of C, 1e-7.
+
+    A lattice that falls is neither full nor empty: rounding would decide who is pressed as it lands.
+    """
+    spacing = spacing_of(scale, near, i)
+    acceleration = qd.max(faint, 1e-6 * spacing / (scale.dt * scale.dt))
+    return acceleration * spacing / (near.inverse_mass[i] * volume_of(scale, near, i))
+
+
+@qd.func
+def _share_of_others(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
-):
-    """Whether a wall with friction, a body that fluid moves or a particle of another size is in reach."""
-    found = False
+) -> qd.f32:
+    """0 to 1: how much walls with friction, bodies that fluid moves and other sizes are in reach."""
+    others = 0.0
     if qd.static(scale.mixed):
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             if near.size[near.pairs.neighbor[k]] != near.size[i]:
-                found = True
+                others = 1.0
     if near.contact[i] >= 0:
         for k in range(walls.count):
             other = walls.colliders.contact[k] == Contact.FRICTION
@@ -113,10 +150,9 @@ def _beside_others(
                 other = other or is_dynamic(walls.bodies, walls.bodies.slot[k])
             if other:
                 at = distance_and_normal(walls.colliders, k, near.position[i])
-                share = wall_share(at[3], support_of(scale, near, i), walls.density)
-                if share[0] > 0.0:
-                    found = True
-    return found
+                behind = wall_share(at[3], support_of(scale, near, i), walls.density)
+                others = qd.max(others, _ramp(behind[0], 0.0, 0.01))
+    return others
 
 
 @qd.func
@@ -144,6 +180,23 @@ def _prepare_row(
         total += stencil.wall_slope[i]
     stiffness = total.dot(total) * near.inverse_mass[i] + squares
     stencil.pressed_diagonal[i] = 2.0 * scale.dt * scale.dt * volume * stiffness
+
+
+@qd.func
+def _compliance(
+    materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> qd.f32:
+    """χ: what a rise of pressure costs, 1/Pa.
+
+    Of the two limits, 2 Δt/(50 η) (with `coefficients.VOLUME_STIFFNESS`) and 1/200 of the diagonal, half
+    of their harmonic mean. The first makes pressure rise as a viscosity against compression of 50 η
+    would; without it small disorder of the particles asks of stiff fluids what no pressure can give. The
+    second lets thin fluids solve for their pressure. 200 was tried and is not derived; with 20 water-like
+    fluids of 1 Pa s did not come to rest.
+    """
+    stiffness = 200.0 / stencil.pressed_diagonal[i]
+    normal = compliance(materials, near.material[i], near.softness[i])[2]
+    return 1.0 / (stiffness + 0.5 / (normal + least_compliance(stencil.pressed_diagonal[i])))
 
 
 @qd.kernel(fastcache=True)

@@ -12,16 +12,10 @@ import quadrants as qd
 from viscoil.core.compute import Flag, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, pressure_ratio, slope_share, volume_of
+from viscoil.neighbors.resolution import pressure_ratio, volume_of
 from viscoil.neighbors.scale import Scale
-from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.solvers.dcpbd.density import (
-    change_pressure,
-    compression_at,
-    firmness_around,
-    sum_tallies,
-)
+from viscoil.solvers.dcpbd.density import change_pressure, slope_between, sum_tallies
 from viscoil.solvers.dcpbd.positions import Options, move, stop_when_calm
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
@@ -42,15 +36,14 @@ def begin_shifts(
     """Sets aside the pressures that were found; the first Δp of shifts, for which they start at 0."""
     for i in range(n):
         found = unknowns.projected_pressure[i]
-        if stencil.pressed[i] == 0.0:
-            # what rises between firm particles where stress does not know of it is no force of theirs
-            found -= stencil.firmness[i] * qd.max(found - unknowns.pressure_aside[i], 0.0)
+        # what rises between firm particles where stress does not know of it is no force of theirs
+        unknown = stencil.firmness[i] * (1.0 - stencil.pressed[i])
+        found -= unknown * qd.max(found - unknowns.pressure_aside[i], 0.0)
         unknowns.pressure_aside[i] = found
         unknowns.pressure[i] = 0.0
         unknowns.projected_pressure[i] = 0.0
-        left = 1.0 - firmness_around(scale, near, stencil, i)
-        compression = compression_at(unknowns.place, scale, near, walls, i)
-        unknowns.allowance[i] = qd.max(options.evenness, left * compression)
+        left = (1.0 - unknowns.firm_share[i]) * unknowns.compression[i]
+        unknowns.allowance[i] = qd.max(options.evenness, left)
     change_pressure(n, scale, near, walls, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
@@ -96,12 +89,9 @@ def _shift(
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
-            size = pair_size(scale, near, i, j)
-            slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
-            slope *= slope_share(scale, near, i, j)
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             if stencil.firmness[j] > 0.0:
-                push -= (own + other) * slope * x
+                push -= (own + other) * slope_between(x, scale, near, i, j) * x
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
             push -= own * wall_slope(yi, 0.0, scale, near, walls, i)

@@ -67,6 +67,7 @@ from viscoil.solvers.dcpbd.position_projection import (
     MARGIN,
     DensityError,
     PositionProjection,
+    ends_with_shifts,
     joins_pressures,
 )
 from viscoil.solvers.dcpbd.short_waves import damp_short_waves, damped_share
@@ -146,7 +147,7 @@ class DCPBD(Solver):
             "active": stress,
             "conforming": stress,
             "joint": stress and joins_pressures(settings),
-            "shifted": stress and settings.projection == "doubly",
+            "shifting": stress and ends_with_shifts(settings),
             "corotated": settings.corotation,
             "prototype": settings.stiffness == "prototype",
             "implicit": settings.conformation_update == "implicit",
@@ -237,7 +238,7 @@ class DCPBD(Solver):
 
     def _finish(self, c: StepContext) -> None:
         remainder = c.view.particles.array("remainder")
-        shifted = self._project_positions.shifts(c)
+        shifted = c.carries_stress and ends_with_shifts(self.settings)
         positions.finish(c.n, c.view.scale, c.view.near, shifted, c.unknowns, remainder)
 
     def _damp_short_waves(self, c: StepContext) -> None:

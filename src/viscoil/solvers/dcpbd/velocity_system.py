@@ -26,7 +26,6 @@ from viscoil.solvers.dcpbd.elasticity import (
     constraint,
     has_gradient,
     precondition,
-    pressure_compliance,
     resisted,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
@@ -111,7 +110,8 @@ def strain_under(s: System, i: qd.i32):
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
         strain += rotation_strain(s.stencil.spin[i], s.scale.dt)
-    row = s.stencil.pressed[i] * (2.0 * s.scale.dt * squeeze + s.stencil.pressed_offset[i])
+    row = 2.0 * s.scale.dt * squeeze + s.stencil.pressed_offset[i]
+    row *= qd.sqrt(s.stencil.pressed[i])
     return strain, s.scale.dt * bend, row
 
 
@@ -169,8 +169,8 @@ def preconditioned(s: System, i: qd.i32) -> vec10:
     """z = r/(D + a) of the stress, six numbers, of the bend, three, and of the pressure."""
     z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
     y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
-    diagonal = s.stencil.pressed_diagonal[i]
-    diagonal += pressure_compliance(s.materials, s.near, s.stencil, i)
+    diagonal = s.stencil.pressed[i] * s.stencil.pressed_diagonal[i]
+    diagonal += s.stencil.pressed_compliance[i] + 1e-30
     p = s.unknowns.pressure_residual[i] / diagonal
     return vec10(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2], p)
 
@@ -235,7 +235,8 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         volume = volume_of(s.scale, s.near, i)
         rise = s.unknowns.pressure_direction[i]
         force = stress_force(s.near, s.stencil, s.unknowns, i)
-        force -= volume * rise * s.stencil.wall_slope[i]
+        acting = qd.sqrt(s.stencil.pressed[i]) * rise
+        force -= volume * acting * s.stencil.wall_slope[i]
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
             s.walls.contacts.wanted_change[s.near.contact[i]] = w
@@ -245,7 +246,7 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         q = s.unknowns.bend_direction[i]
         work = double_dot(p, comply(p, s.materials, s.near, s.stencil, i))
         work += bend_compliance(s.materials, s.near, s.stencil, i) * q.dot(q)
-        work += pressure_compliance(s.materials, s.near, s.stencil, i) * rise * rise
+        work += s.stencil.pressed_compliance[i] * rise * rise
         s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
     respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
     sum_terms(n, s.unknowns.term, loop.sums)
@@ -292,7 +293,8 @@ def advance(s: System, length: qd.f32, i: qd.i32):
     rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
     strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
-    s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * rise
+    root = qd.sqrt(s.stencil.pressed[i])
+    s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * root * rise
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
     s.unknowns.velocity[i] = s.unknowns.velocity[i] + length * s.unknowns.velocity_change[i]
@@ -303,8 +305,8 @@ def advance(s: System, length: qd.f32, i: qd.i32):
         e += length * (bend * s.scale.dt - bend_compliance(s.materials, s.near, s.stencil, i) * q)
         s.unknowns.residual[i] = r
         s.unknowns.bend_residual[i] = e
-        cost = pressure_compliance(s.materials, s.near, s.stencil, i) * rise
-        gain = s.stencil.pressed[i] * length * (2.0 * s.scale.dt * squeeze - cost)
+        cost = s.stencil.pressed_compliance[i] * rise
+        gain = length * (2.0 * s.scale.dt * root * squeeze - cost)
         s.unknowns.pressure_residual[i] = s.unknowns.pressure_residual[i] + gain
 
 
