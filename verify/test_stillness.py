@@ -9,7 +9,6 @@ from figures import report
 from viscoil import Scene, Simulation
 
 D = 0.02  # m
-SIDE = 11 * D
 FLUIDS: dict[str, object] = {
     "water": "water",
     "honey": "honey",
@@ -21,32 +20,24 @@ FLUIDS: dict[str, object] = {
 }
 
 
-def stand(material: object, contact: str) -> list[float]:
-    """Mean speeds, m/s, after 1, 3 and 5 s in a box that the fluid fills to 11 layers."""
+def box(material: object, d: float, contact: str) -> Simulation:
+    """11 layers each way in a box that they fill to half of its height."""
     own = not isinstance(material, str)
+    edge = 11 * d
+    fluid = {"material": "fluid" if own else material, "shape": "box"}
+    walls = {"shape": "box", "container": True, "open": ["+y"], "contact": contact}
     scene = {
-        "simulation": {"spacing": D, "duration": 5.0},
+        "simulation": {"spacing": d, "duration": 9.0},
         "materials": {"fluid": material} if own else {},
-        "fluids": [
-            {
-                "material": "fluid" if own else material,
-                "shape": "box",
-                "center": (0, SIDE / 2, 0),
-                "size": (SIDE, SIDE, SIDE),
-            }
-        ],
-        "colliders": [
-            {
-                "shape": "box",
-                "container": True,
-                "open": ["+y"],
-                "center": (0, SIDE, 0),
-                "size": (SIDE, 2 * SIDE, SIDE),
-                "contact": contact,
-            }
-        ],
+        "fluids": [{**fluid, "center": (0, edge / 2, 0), "size": (edge, edge, edge)}],
+        "colliders": [{**walls, "center": (0, edge, 0), "size": (edge, 2 * edge, edge)}],
     }
-    simulation = Simulation(Scene.model_validate(scene))
+    return Simulation(Scene.model_validate(scene))
+
+
+def stand(material: object, contact: str) -> list[float]:
+    """Mean speeds, m/s, after 1, 3 and 5 s."""
+    simulation = box(material, D, contact)
     speeds = []
     for time in (1.0, 3.0, 5.0):
         while simulation.time < time - 1e-9:
@@ -78,25 +69,7 @@ def test_steps_of_any_length_leave_it_at_rest(d: float, name: str, sequence: str
     """No particle is faster than 2 g Δt_max, whichever steps follow each other."""
     gel = {"modulus": 1e5, "relaxation_time": inf, "solvent_viscosity": 10.0}
     material = {"density": 1000.0, **({"viscosity": 10.0} if name == "honey" else gel)}
-    edge = 11 * d
-    scene = {
-        "simulation": {"spacing": d, "duration": 9.0},
-        "materials": {"m": material},
-        "fluids": [
-            {"material": "m", "shape": "box", "center": (0, edge / 2, 0), "size": (edge,) * 3}
-        ],
-        "colliders": [
-            {
-                "shape": "box",
-                "container": True,
-                "open": ["+y"],
-                "center": (0, edge, 0),
-                "size": (edge, 2 * edge, edge),
-                "contact": "slip",
-            }
-        ],
-    }
-    simulation = Simulation(Scene.model_validate(scene))
+    simulation = box(material, d, "slip")
     largest = 0.0
     for _ in range(3):
         for dt in SEQUENCES[sequence]:

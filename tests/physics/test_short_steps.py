@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from bars import below, near
+from simulation_rigs import tank
 
 from viscoil import Scene, Simulation
 
@@ -60,34 +61,8 @@ FLUIDS = {
 
 
 def _box(spacing: float, fluid: str) -> Simulation:
-    """A box that is filled to half of its height."""
-    edge = 11 * spacing
-    return Simulation(
-        Scene.model_validate(
-            {
-                "simulation": {"spacing": spacing, "duration": 100.0},
-                "materials": {"fluid": {"density": 1000.0, **FLUIDS[fluid]}},
-                "fluids": [
-                    {
-                        "material": "fluid",
-                        "shape": "box",
-                        "center": (0.0, 0.5 * edge, 0.0),
-                        "size": (edge, edge, edge),
-                    }
-                ],
-                "colliders": [
-                    {
-                        "shape": "box",
-                        "container": True,
-                        "open": ["+y"],
-                        "center": (0.0, edge, 0.0),
-                        "size": (edge, 2.0 * edge, edge),
-                        "contact": "slip",
-                    }
-                ],
-            }
-        )
-    )
+    material = {"density": 1000.0, **FLUIDS[fluid]}
+    return Simulation(tank(material, (11, 11, 11), spacing=spacing))
 
 
 def _fastest(simulation: Simulation, dt: float, count: int) -> float:

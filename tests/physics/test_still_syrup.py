@@ -3,32 +3,17 @@
 import numpy as np
 import pytest
 from bars import below
+from simulation_rigs import D, tank
 
 from viscoil import Scene, Simulation
 
 pytestmark = pytest.mark.physics
 
-D = 0.02  # m
-WIDTH, DEPTH = 10 * D, 12 * D
+LAYERS = 12
 
 
 def cup(viscosity: float, contact: str = "sticky") -> Scene:
-    tank = {"shape": "box", "container": True, "open": ["+y"], "contact": contact}
-    return Scene.model_validate(
-        {
-            "simulation": {"spacing": D, "duration": 0.6},
-            "materials": {"syrup": {"density": 1000.0, "viscosity": viscosity}},
-            "fluids": [
-                {
-                    "material": "syrup",
-                    "shape": "box",
-                    "center": (0, DEPTH / 2, 0),
-                    "size": (WIDTH, DEPTH, WIDTH),
-                }
-            ],
-            "colliders": [{**tank, "center": (0, DEPTH, 0), "size": (WIDTH, 2 * DEPTH, WIDTH)}],
-        }
-    )
+    return tank({"density": 1000.0, "viscosity": viscosity}, (10, LAYERS, 10), contact=contact)
 
 
 @pytest.mark.parametrize("viscosity", [20.0, 200.0])
@@ -73,6 +58,6 @@ def test_nor_between_walls_that_slip() -> None:
     simulation = Simulation(cup(1000.0, "slip"))
     for _ in range(60):
         simulation.step()
-    top = simulation.particles["position"][:, 1] > DEPTH - D
+    top = simulation.particles["position"][:, 1] > (LAYERS - 1) * D
     sinking = -simulation.particles["velocity"][top, 1].astype(np.float64).mean()
     below(abs(sinking), 2.5e-3, "speed at the top, m/s")

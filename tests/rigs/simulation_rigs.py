@@ -54,6 +54,36 @@ def scene(method: str | None = None, **tables: Any) -> Scene:
     return Scene.model_validate({"simulation": simulation, "materials": materials, **tables})
 
 
+def tank(
+    material: str | dict[str, Any],
+    layers: tuple[int, int, int],
+    *,
+    spacing: float = D,
+    contact: str = "slip",
+    velocity: float = 0.0,
+    **tables: Any,
+) -> Scene:
+    """A box filled to half of its height with so many particles each way, which moves with it along x."""
+    width, height, depth = (count * spacing for count in layers)
+    name = material if isinstance(material, str) else "fluid"
+    fluid = {"shape": "box", "material": name, "center": (0.0, 0.5 * height, 0.0)}
+    box: dict[str, Any] = {"shape": "box", "container": True, "open": ("+y",), "contact": contact}
+    if velocity:
+        way = {"time": 9.0, "translation": (9.0 * velocity, 0.0, 0.0)}
+        box["motion"] = ({"time": 0.0}, way)
+    return Scene.model_validate(
+        {
+            "simulation": {"spacing": spacing, "duration": 9.0},
+            "materials": {} if isinstance(material, str) else {name: material},
+            "fluids": [{**fluid, "size": (width, height, depth), "velocity": (velocity, 0.0, 0.0)}],
+            "colliders": [
+                {**box, "center": (0.0, height, 0.0), "size": (width, 2.0 * height, depth)}
+            ],
+            **tables,
+        }
+    )
+
+
 def weightless(*fluids: dict[str, Any], method: str | None = None, **simulation: Any) -> Scene:
     settings = {"gravity": (0.0, 0.0, 0.0), "time_step": 1.0 / 240.0, **simulation}
     return scene(method, fluids=fluids, simulation=settings)

@@ -20,9 +20,12 @@ from rigs import (
     numbers,
 )
 from scipy.linalg import block_diag
+from simulation_rigs import tank
 
-from viscoil import Scene, Simulation
+from viscoil import Simulation
 from viscoil.core.compute import write
+from viscoil.neighbors.lattice import smoothing_slope
+from viscoil.neighbors.smoothing import Smoothing
 
 DT = 1.0 / 240.0
 TIGHT: dict[str, Any] = {
@@ -37,7 +40,7 @@ pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 def pressed_problem(floor: bool) -> Problem:
     """5³ particles, a tenth too dense, in a random smooth flow.
 
-    Half of them have pressures of up to 1 kPa, half of hardly any: these are pressed in part.
+    Half of them have pressures of up to 20 kPa, half of hardly any: these are pressed in part.
 
     The floor slips, and the flow leads away from it: what is left of it is its share of the density.
     """
@@ -50,7 +53,7 @@ def pressed_problem(floor: bool) -> Problem:
     flow = x @ (4.0 * rng.normal(size=(3, 3))).T + np.sin(60.0 * x)
     rig.particles["velocity"] = flow + np.array([0.0, 5.0 if floor else 0.0, 0.0])
     c = rig.prepare(DT)
-    pressure = np.where(rng.uniform(size=c.n) < 0.5, 1e3, 0.25) * rng.uniform(size=c.n)
+    pressure = np.where(rng.uniform(size=c.n) < 0.5, 2e4, 0.25) * rng.uniform(size=c.n)
     write(c.unknowns.pressure, pressure.astype(np.float32))
     rig.solver._project_positions.press(c)
     return Problem(rig, c, numbers(c.unknowns.velocity, c.n), np.zeros((c.n, 6)))
@@ -73,7 +76,12 @@ def exact(p: Problem) -> tuple[Float, Float]:
     damped = np.kron(np.diag(1.0 - np.sqrt(1.0 - pressed)), mean)
     acting = np.eye(10 * p.n) - block_diag(damped, np.zeros((4 * p.n, 4 * p.n)))
     matrix = acting @ system.operator().toarray() @ acting
-    matrix += block_diag(compliance(p), np.diag(cost))
+    strained = compliance(p)
+    harmless = 0.25 * VISCOUS.density * SPACING**2 / DT**2
+    excess = np.maximum(numbers(p.c.unknowns.pressure_aside, p.n) - harmless, 0.0)
+    modulus = VISCOUS.viscosity / DT
+    strained[6 * p.n :] /= 1.0 + np.repeat(pressed * excess / modulus, 3)[:, None]
+    matrix += block_diag(strained, np.diag(cost))
     right = acting @ system.strain @ p.free_velocity.reshape(-1)
     right[9 * p.n :] += np.sqrt(pressed) * numbers(p.c.stencil.pressed_offset, p.n)
     multipliers = acting @ np.linalg.solve(matrix, right)
@@ -116,38 +124,6 @@ def test_forces_of_pressures_have_no_resultant() -> None:
     near(twist, 0.0, "twist, N m s", abs=1e-5 * size * 5 * SPACING, derived=True)
 
 
-def cup(viscosity: float, contact: str, iterations: int = 20, velocity: float = 0.0) -> Simulation:
-    """A cube of 10³ particles in a cup that moves with it along x."""
-    d, width = 0.02, 0.2
-    tank: dict[str, Any] = {"shape": "box", "container": True, "open": ["+y"], "contact": contact}
-    scene = {
-        "simulation": {"spacing": d, "duration": 1.0},
-        "solver": {"velocity_iterations": iterations},
-        "materials": {"syrup": {"density": 1000.0, "viscosity": viscosity}},
-        "fluids": [
-            {
-                "material": "syrup",
-                "shape": "box",
-                "center": (0, 0.1, 0),
-                "size": (width,) * 3,
-                "velocity": (velocity, 0, 0),
-            }
-        ],
-        "colliders": [
-            {
-                **tank,
-                "center": (0, 0.2, 0),
-                "size": (width, 0.4, width),
-                "motion": [
-                    {"time": 0.0, "translation": (0, 0, 0)},
-                    {"time": 9.0, "translation": (9.0 * velocity, 0, 0)},
-                ],
-            }
-        ],
-    }
-    return Simulation(Scene.model_validate(scene))
-
-
 @pytest.mark.parametrize("iterations", [20, 80])
 @pytest.mark.parametrize("contact", ["slip", "sticky"])
 def test_more_iterations_are_not_worse_in_stiff_fluid(contact: str, iterations: int) -> None:
@@ -156,7 +132,9 @@ def test_more_iterations_are_not_worse_in_stiff_fluid(contact: str, iterations: 
     Without compliance of the pressures it was thrown out of the tank within ten steps, with 80
     iterations and not with 20. What is left is the creep of the lattice under its weight.
     """
-    simulation = cup(1000.0, contact, iterations)
+    tar = {"density": 1000.0, "viscosity": 1000.0}
+    solver = {"velocity_iterations": iterations}
+    simulation = Simulation(tank(tar, (10, 10, 10), contact=contact, solver=solver))
     steps = [simulation.step() for _ in range(60)]
     speed = np.linalg.norm(simulation.particles["velocity"].astype(np.float64), axis=1)
     below(speed.mean(), 1.5e-3, "mean speed, m/s")
@@ -169,10 +147,49 @@ def test_a_cup_that_moves_is_a_cup_at_rest(contact: str) -> None:
 
     Taken for compression, 1 m/s towards a wall would be pressures of megapascals.
     """
-    simulation = cup(10.0, contact, velocity=1.0)
+    honey = {"density": 1000.0, "viscosity": 10.0}
+    simulation = Simulation(tank(honey, (10, 10, 10), contact=contact, velocity=1.0))
     for _ in range(40):
         simulation.step(1 / 120)
     speed = simulation.particles["velocity"].astype(np.float64) - [1.0, 0.0, 0.0]
     below(np.linalg.norm(speed, axis=1).mean(), 8e-3, "mean speed in the cup, m/s")
     deep = 9810.0 * 0.2
     below(simulation.particles["pressure"].max(), 4.0 * deep, "pressure, Pa")
+
+
+def test_the_stiffness_of_pressure_on_a_lattice() -> None:
+    """8.3 p/d² at most over all waves, of the force −2 p V² Σ_j ∇W_ij; by central differences."""
+    axis = np.arange(-2, 3)
+    points = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+    apart = points[points.any(axis=1)].astype(np.float64)
+
+    def slopes(x: Float) -> Float:
+        """∇W V d of unit spacing, scaled to be exact for linear fields."""
+        r = np.linalg.norm(x, axis=-1, keepdims=True)
+        return np.asarray(smoothing_slope(Smoothing.CUBIC_SPLINE, r / 2.0) * x / r)
+
+    unit = -1.0 / (slopes(apart) * apart)[:, 0].sum()
+    small = 1e-4
+    steps = small * np.eye(3)
+    bent = [(slopes(apart + s) - slopes(apart - s)) / (2.0 * small) for s in steps]
+    hessian = unit * np.stack(bent, -1)
+    waves = np.stack(np.meshgrid(*[np.linspace(0.0, np.pi, 13)] * 3), -1).reshape(-1, 3)
+    stiffness = 2.0 * np.einsum("wn,nab->wab", 1.0 - np.cos(waves @ apart.T), hessian)
+    near(np.linalg.eigvalsh(stiffness).max(), 8.3, "stiffness, p/d²", rel=0.01, derived=True)
+
+
+@pytest.mark.parametrize(("layers", "bar"), [(40, 8e-3), (60, 0.05)])
+def test_a_deep_column_does_not_shake(layers: int, bar: float) -> None:
+    """What pressure does to particles out of line at 1/120 s is beyond an explicit step.
+
+    Where pressures acted at the places to which the step would lead, syrup of 40 layers shook at 20 mm/s
+    for ever; with all pressures recalled, well solved or not, that of 60 at 250. What is left after a
+    second is the lattice that gives way.
+    """
+    simulation = Simulation(tank({"density": 1000.0, "viscosity": 3.0}, (4, layers, 4)))
+    speeds = []
+    for _ in range(150):
+        simulation.step(1 / 120)
+        velocity = simulation.particles["velocity"].astype(np.float64)
+        speeds.append(np.linalg.norm(velocity, axis=1).mean())
+    below(np.mean(speeds[120:]), bar, "mean speed, m/s")

@@ -9,9 +9,8 @@ from viscoil.solvers.dcpbd.position_projection import RECALLED_SHARE, StepMemory
 def test_steps_of_one_length_undo_all_that_the_last_one_left() -> None:
     steps = StepMemory()
     for _ in range(5):
-        undone, recalled = steps.take(1.0 / 120.0)
-    assert undone == 1.0
-    assert recalled == 1.0
+        undone, recalled, kept = steps.take(1.0 / 120.0)
+    assert (undone, recalled, kept) == (1.0, RECALLED_SHARE, 1.0)
 
 
 @pytest.mark.parametrize("short", [1e-3, 1e-4, 1e-5])
@@ -36,16 +35,31 @@ def test_short_steps_undo_an_error_at_the_pace_of_the_long_one(short: float) -> 
 def test_pressures_of_shorter_steps_are_recalled_as_their_impulses() -> None:
     steps = StepMemory()
     steps.take(1e-3)
-    assert steps.take(4e-3)[1] == pytest.approx(0.25)
-    assert steps.take(1e-3)[1] == 1.0
+    assert steps.take(4e-3)[1:] == pytest.approx((0.25 * RECALLED_SHARE, 0.25))
+    assert steps.take(1e-3)[1:] == (RECALLED_SHARE, 1.0)
+
+
+@pytest.mark.parametrize(("unsolved", "kept"), [(0.0, 1.0), (0.02, 0.8), (0.3, RECALLED_SHARE)])
+def test_what_was_not_solved_is_not_recalled_in_full(unsolved: float, kept: float) -> None:
+    steps = StepMemory()
+    steps.take(1e-2)
+    steps.unsolved = unsolved
+    assert steps.take(1e-2)[2] == pytest.approx(kept)
 
 
 def test_memory_is_saved_and_loaded() -> None:
     steps, other = StepMemory(), StepMemory()
     for dt in (1e-2, 1e-3):
         steps.take(dt)
+    steps.unsolved = 0.01
     other.load(steps.save())
     assert other.take(2e-3) == steps.take(2e-3)
+
+
+def test_memory_of_earlier_versions_is_loaded() -> None:
+    steps = StepMemory()
+    steps.load(np.array([0.01, 0.002]))
+    assert (steps.longest, steps.last, steps.unsolved) == (0.01, 0.002, 0.0)
 
 
 def growth(share: float, solved: float) -> float:

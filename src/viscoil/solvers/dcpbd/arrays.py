@@ -36,6 +36,7 @@ class Stencil:
     asymmetry: Vec3s  # s_i = K_i Σ_j g_ij x_ij/V_i, 1/m: how lopsided the neighbourhood is
     diagonal: Floats  # D_i: mean diagonal of the conformation system, 1/Pa
     bend_diagonal: Floats  # mean diagonal of the bends, 1/Pa
+    bend_share: Floats  # of the material's compliance, what bends have: less under much pressure
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     spin: Vec3s  # ω of u⁰, 1/s
     # Of particles whose volume pressure keeps within the velocity projection (`pressure_rows`):
@@ -117,7 +118,7 @@ SHARED = {
 IDLE_WITHOUT_STRESS = {
     *STRESS,
     *("weight", "weighted_end", "correction", "asymmetry", "bend_diagonal", "diagonal"),
-    *("spin", "wall_slope", "pressed_offset", "pressed_compliance"),
+    *("spin", "wall_slope", "pressed_offset", "pressed_compliance", "bend_share"),
     *("residual", "direction", "traction", "pull"),
 }
 

@@ -82,7 +82,8 @@ def update_conformation(
         turn = nearest_rotation(deformation)
         unknowns.stress[i] = congruence(turn, kept)
         # c⁰ + e, taken from the bend that it causes: what iterations left undone is not remembered
-        curvature = (1.0 - materials.memory[m]) * memory.curvature[i]
-        curvature += compliance(materials, m, near.softness[i])[1] * unknowns.bend[i]
+        share = stencil.bend_share[i]
+        curvature = (1.0 - share * materials.memory[m]) * memory.curvature[i]
+        curvature += share * compliance(materials, m, near.softness[i])[1] * unknowns.bend[i]
         memory.curvature[i] = relaxation * (turn @ curvature)
         unknowns.bend[i] = turn @ unknowns.bend[i]

@@ -138,9 +138,9 @@ def precondition(
 def bend_compliance(
     materials: StressTable, near: ParticleArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
-    return compliance(materials, near.material[i], near.softness[i])[1] + least_compliance(
-        stencil.bend_diagonal[i]
-    )
+    """What a bend costs, 1/Pa: as a shear does, but less under much pressure (`pressure_rows`)."""
+    a = compliance(materials, near.material[i], near.softness[i])[1]
+    return stencil.bend_share[i] * (a + least_compliance(stencil.bend_diagonal[i]))
 
 
 @qd.func
@@ -154,7 +154,8 @@ def bend_constraint(
     i: qd.i32,
 ) -> vec3:
     """Remembered c⁰ + e − a μ; 0 where no gradient can be taken."""
-    left = bend_strain + materials.memory[near.material[i]] * memory.curvature[i]
+    kept = stencil.bend_share[i] * materials.memory[near.material[i]]
+    left = bend_strain + kept * memory.curvature[i]
     left -= bend_compliance(materials, near, stencil, i) * bend
     if not has_gradient(stencil, i):
         left = vec3(0.0)

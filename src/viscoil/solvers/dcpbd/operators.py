@@ -89,6 +89,7 @@ def prepare_stencil(
             stencil.wall_slope[i] = vec3(0.0)
             stencil.pressed_diagonal[i] = 1.0
             stencil.pressed_offset[i] = 0.0
+            stencil.bend_share[i] = 1.0
             stencil.pressed_compliance[i] = 0.0
 
 

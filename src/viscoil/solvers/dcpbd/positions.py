@@ -91,10 +91,11 @@ def press(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p) at x⁰ + Δt u*.
+    """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p).
 
-    Pressures act like springs between particles. Where these would be without them, they damp; at x⁰
-    they would keep particles swinging.
+    Pressures act like springs between particles, of a stiffness k. At x⁰ + Δt u* they damp, and are
+    stable up to Δt² k/m = 4/3; at x⁰ they keep particles swinging, up to 4. There they act where stress
+    damps.
     """
     measure_old_compression(n, options.shifting, options.undone, scale, near, walls, unknowns)
     if qd.static(options.joint):
@@ -105,7 +106,8 @@ def press(
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
-        unknowns.place[i] = near.position[i] + scale.dt * unknowns.velocity[i]
+        ahead = (1.0 - stencil.pressed[i]) * scale.dt
+        unknowns.place[i] = near.position[i] + ahead * unknowns.velocity[i]
     apply_pressure_change(n, options.shifting, True, scale, near, walls, stencil, unknowns)
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)

@@ -174,6 +174,7 @@ class DCPBD(Solver):
         with self.clock("velocity projection"):
             # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
             velocity = self._project_velocities(c)
+            self._project_positions.steps.unsolved = velocity.unsolved
             # u** of particles that no wall expects: not as far as a wall
             self._bound_velocities(c)
         with self.clock("position projection"):
@@ -192,7 +193,7 @@ class DCPBD(Solver):
         return _report(velocity, position, error)
 
     def save(self) -> Mapping[str, npt.NDArray[np.generic]]:
-        """How long the last steps were."""
+        """How long the last steps were, and how well solved."""
         return {"steps": self._project_positions.steps.save()}
 
     def load(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:

@@ -15,6 +15,7 @@ class Convergence:
 
     iterations: int = 0
     residual: float = 0.0  # relative, of the conformation system
+    unsolved: float = 0.0  # what it exceeds the tolerance by
 
 
 class VelocityProjection:
@@ -43,7 +44,8 @@ class VelocityProjection:
                 c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
             )
         relative = (residual / right_side) ** 0.5 if right_side > 0.0 else 0.0
-        return Convergence(used, relative)
+        unsolved = max(relative - self.settings.velocity_tolerance, 0.0)
+        return Convergence(used, relative, unsolved)
 
     def _contacts_alone(self, c: StepContext) -> Convergence:
         """u** ← u* outside of walls."""
