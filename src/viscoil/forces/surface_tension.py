@@ -29,6 +29,7 @@ from viscoil.core.compute import Floats, Vec3s, Vec6s, scalars, vec3, vec6, vect
 from viscoil.forces.protocol import Force, StepView
 from viscoil.materials.table import Materials, MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.walls.arrays import WallArrays
@@ -79,6 +80,8 @@ def find_surface(
         moment = vec6(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
+            if apart(scale, near, i, j):
+                continue
             x = separation(near.period, xi, ahead(scale, near, velocity, j))
             pull = scale.volume * pull_over_r(capillarity, scale.support, x.norm())
             inward -= pull * x
@@ -125,6 +128,8 @@ def add_tension(
         push = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
+            if apart(scale, near, i, j):
+                continue
             x = separation(near.period, xi, ahead(scale, near, velocity, j))
             r = x.norm()
             both_stresses = stress + surface.stress[j]

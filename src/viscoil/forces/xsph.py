@@ -21,6 +21,7 @@ from viscoil.core.compute import Scratch, Vec3s, vec3
 from viscoil.forces.protocol import Force, StepView
 from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
@@ -56,7 +57,8 @@ def smooth(
             both = materials.xsph[m] + materials.xsph[other]
             mass = materials.density[other] / (materials.density[m] + materials.density[other])
             weight = both * mass * value(scale.kind, x.norm() / scale.support)
-            gain += weight * (velocity[j] - ui)
+            if not apart(scale, near, i, j):
+                gain += weight * (velocity[j] - ui)
         change[i] = share * scale.volume * scale.value_scale * gain
     for i in range(n):
         velocity[i] = velocity[i] + change[i]

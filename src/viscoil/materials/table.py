@@ -20,6 +20,7 @@ class MaterialTable:
     adhesion: Floats  # W, N/m
     xsph: Floats  # c
     wall_friction: Floats  # factor of the colliders' friction
+    body_friction: Floats  # μ between separate bodies
     active: Ints  # 0: inviscid, carries no stress
 
 

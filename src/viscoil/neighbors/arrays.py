@@ -20,6 +20,7 @@ class ParticleArrays:
     position: Vec3s  # x⁰, m
     material: Ints
     size: Floats  # s: spacing in units of the scene's; a single number where all are 1
+    body: Ints  # number of the separate body, or 0; a single number where there are none
     inverse_mass: Floats  # 1/kg
     softness: Floats  # what heat makes of the material's compliance: a factor, 1 without
     contact: Ints  # index of the particle's contact with walls, -1 away from them
@@ -37,6 +38,7 @@ class StepArrays:
     def __init__(self) -> None:
         self._capacity = 0
         self._all_alike: Any = scalars(qd.f32, 1)  # in the place of sizes
+        self._no_bodies: Any = scalars(qd.i32, 1)
         self._inverse_mass: Any = None
         self._softness: Any = None
         self._view: ParticleArrays | None = None
@@ -48,6 +50,7 @@ class StepArrays:
             "position": particles.array("position"),
             "material": particles.array("material"),
             "size": particles.array("size") if "size" in particles else self._all_alike,
+            "body": particles.array("body") if "body" in particles else self._no_bodies,
             "inverse_mass": self._inverse_mass,
             "softness": self._softness,
             "contact": particles.spare(ChannelKind("i32", 1)),

@@ -19,9 +19,11 @@ class Scale:
     volume: qd.f32  # V of a particle, m³
     value_scale: qd.f32  # W = value_scale · w(q), 1/m³
     gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
+    beside: qd.f32  # Σ V W of half a lattice whose first layer is a spacing away
     dt: qd.f32  # s
     kind: qd.template() = field(default=0, metadata=COMPILED_IN)  # a Smoothing
     mixed: qd.template() = field(default=False, metadata=COMPILED_IN)  # whether sizes differ
+    parted: qd.template() = field(default=False, metadata=COMPILED_IN)  # whether bodies collide
 
 
 def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = False) -> Scale:
@@ -32,7 +34,11 @@ def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = Fa
     """
     volume = spacing**3
     radius = support * spacing
-    value_scale = 1.0 / (volume * lattice_sums(kind, support)[0])
+    whole, below = lattice_sums(kind, support)
+    value_scale = 1.0 / (volume * whole)
     calibration = value_scale * radius**3 / kind.value_constant
     gradient_scale = calibration * kind.gradient_constant / radius**5
-    return Scale(spacing, radius, volume, value_scale, gradient_scale, 0.0, int(kind), mixed)
+    beside = below[0] / whole
+    return Scale(
+        spacing, radius, volume, value_scale, gradient_scale, beside, 0.0, int(kind), mixed
+    )

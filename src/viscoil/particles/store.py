@@ -61,6 +61,10 @@ BASE_CHANNELS: Mapping[str, ChannelKind] = {
 SIZE = ChannelKind("f32", 1, rest=1.0)  # s: spacing of the particle in units of simulation.spacing
 
 
+# A channel of scenes with separate bodies only.
+BODY = ChannelKind("i32", 1)  # number of the body, from 1; 0: of none
+
+
 @qd.kernel(fastcache=True)
 def _gather_floats(n: qd.i32, order: Ints, source: Floats, target: Floats):
     for i in range(n):

@@ -25,7 +25,7 @@ OPTIONAL = {"color": 3, "temperature": 1, "lifespan": 1}
 OF_SOLVER = "solver_"
 """Before the names of a solver's own arrays in a checkpoint."""
 _NOT_CHANNELS = (
-    "alive", "time", "frame", "spacing", "size", "bodies", "collider_pose", "metadata", "file",
+    "alive", "time", "frame", "spacing", "size", "body", "bodies", "collider_pose", "metadata", "file",
     "allow_pickle",
 )  # fmt: skip
 """Names under which files hold other things."""

@@ -18,6 +18,9 @@ class _FluidBase(Made):
     """Initial velocity, m/s."""
     angular_velocity: Vec3 = ZERO
     """Initial spin about the centre, rad/s."""
+    separate: Switch | None = None
+    """Whether it stays a body of its own: it collides with other separate bodies and parts from them,
+    and does not grow together with them. Elastic solids do, unless it is false."""
     relax: Switch = False
     """Whether particles are first moved apart evenly, so that fluid cut to a shape, or to walls,
     starts without a jump in pressure; then all fluid of the scene is."""

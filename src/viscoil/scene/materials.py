@@ -31,7 +31,7 @@ Rheology = tuple[float, float, float]
 """Viscosity (Pa s), modulus (Pa), relaxation time (s)."""
 
 TRIPLE = ("viscosity", "modulus", "relaxation_time")
-EXTRAS = ("surface_tension", "adhesion", "xsph", "wall_friction")
+EXTRAS = ("surface_tension", "adhesion", "xsph", "wall_friction", "body_friction")
 THERMAL = ("conductivity", "heat_capacity")
 DEFAULT_COLOR: Color = (0.55, 0.65, 0.8)
 DEFAULT_CONDUCTIVITY = 0.6
@@ -97,6 +97,8 @@ class Material(Model, json_schema_extra=_as_input_schema):
     """Smoothing c of velocities per step (XSPH); no viscosity: it depends on spacing and step."""
     wall_friction: NonNegative = 1.0
     """Factor of the friction of colliders on this material."""
+    body_friction: NonNegative = 0.3
+    """Friction between separate bodies of it; of two materials, the square root of the product."""
     conductivity: NonNegative = DEFAULT_CONDUCTIVITY
     """Thermal conductivity, W/(m K); that of water unless given."""
     heat_capacity: Positive = DEFAULT_HEAT_CAPACITY

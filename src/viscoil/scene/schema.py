@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,21 @@ class Scene(Model):
     def mixed(self) -> bool:
         """Whether particles have sizes of their own, other than simulation.spacing."""
         return self.spacings != (self.simulation.spacing,)
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Of each fluid, the number of its body, from 1, if it is a separate one, and else 0."""
+        count = itertools.count(1)
+        return tuple(next(count) if self._is_separate(fluid) else 0 for fluid in self.fluids)
+
+    @property
+    def parted(self) -> bool:
+        """Whether there are bodies that may collide."""
+        return max(self.bodies, default=0) > 1
+
+    def _is_separate(self, fluid: Fluid) -> bool:
+        solid = self.materials[fluid.material].kind == "elastic"
+        return solid if fluid.separate is None else fluid.separate
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from viscoil.forces.protocol import Forces
 from viscoil.materials.table import Materials
 from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.neighbors.pairs import Neighbors
-from viscoil.particles.store import SIZE, Particles
+from viscoil.particles.store import BODY, SIZE, Particles
 from viscoil.sampling.initial_channels import ItemChannels
 from viscoil.sampling.seeding import Seeding
 from viscoil.scene import Material, Scene
@@ -49,6 +49,8 @@ def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Par
     channels.add_to(particles)
     if scene.mixed:
         particles.add_channel("size", SIZE)
+    if scene.parted:
+        particles.add_channel("body", BODY)
     if len(start.position):
         particles.append(
             {
@@ -57,6 +59,7 @@ def first_particles(scene: Scene, start: Seeding, channels: ItemChannels) -> Par
                 "material": start.material,
                 **channels.of_fluids(start.fluid),
                 "size": start.size,
+                "body": np.array(scene.bodies, np.int32)[start.fluid],
             }
         )
     return particles

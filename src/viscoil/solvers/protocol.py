@@ -118,6 +118,7 @@ class Solver(ABC):
         """The step as forces see it, with masses; after `find_neighbors`."""
         self.scale.dt = dt
         particles = state.particles
+        self.scale.parted = "body" in particles
         near = self._step_arrays.of(particles, self.neighbors)
         set_masses(particles.count, self.scale, state.materials.table.density, near)
         return StepView(

@@ -54,6 +54,7 @@ def needs(scene: Scene) -> Needs:
         "kind": int(Smoothing[scene.solver.smoothing.upper()]),
         "repeats": any(length > 0.0 for length in scene.simulation.periodic),
         "mixed": scene.mixed,
+        "parted": scene.parted,
         "coupled": dynamic or (scene.simulation.report_forces and bool(scene.colliders)),
         **own_values,
     }

@@ -39,6 +39,7 @@ class Stencil:
     bend_share: Floats  # of the material's compliance, what bends have: less under much pressure
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     spin: Vec3s  # ω of u⁰, 1/s
+    loose: Floats  # 0 to 1: whether another separate body is in reach
     # Of particles whose volume pressure keeps within the velocity projection (`pressure_rows`):
     pressed: Floats  # w: the share of the volume that pressure keeps, from 0 to 1
     pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
@@ -185,7 +186,8 @@ class Workspace:
     def _array(self, field: Any, particles: Particles) -> Any:
         """A channel if the particles have one of that name, a borrowed array, or scratch."""
         name = SHARED.get(field.name, field.name)
-        if name in IDLE_WITHOUT_STRESS and not carry_stress(particles):
+        idle = name in IDLE_WITHOUT_STRESS and not carry_stress(particles)
+        if idle or (name == "loose" and "body" not in particles):
             if field.type not in self._idle:
                 self._idle[field.type] = _allocate(field.type, 1)
             return self._idle[field.type]

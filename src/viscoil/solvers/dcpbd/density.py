@@ -13,6 +13,7 @@ from viscoil.constraints.density import projected_pressure
 from viscoil.core.compute import Doubles, Vec3s, on_cpu, vec3
 from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import (
     pair_size,
@@ -26,6 +27,7 @@ from viscoil.neighbors.resolution import (
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.separate_bodies import acting_share
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven, wall_density
@@ -59,6 +61,7 @@ def jacobi_length() -> qd.f32:
 def recall_pressure(
     thin: qd.f32,
     kept: qd.f32,
+    scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
@@ -70,6 +73,8 @@ def recall_pressure(
     Where the velocity projection solves for pressure it is `kept` too; in a nozzle there is none.
     """
     firm = qd.max(stencil.firmness[i], stencil.pressed[i])
+    if qd.static(scale.parted):
+        firm *= 1.0 - stencil.loose[i]
     recalled = (thin + (kept - thin) * firm) * qd.max(unknowns.pressure[i], 0.0)
     if is_driven(near.contact[i], walls):
         recalled = 0.0
@@ -92,11 +97,12 @@ def measure_old_compression(
     for i in range(n):
         compression = 0.0
         if qd.static(asked) or undone < 1.0:
-            compression = crowding_at(near.position, scale, near, i)
+            share = 0.0
             if near.contact[i] >= 0:
                 x, support = near.position[i], support_of(scale, near, i)
                 behind, _along = density_of_walls_before(x, scale.dt, support, walls)
-                compression += behind[3]
+                share = behind[3]
+            compression = crowding_at(near.position, share, scale, near, i)
         unknowns.old_compression[i] = compression
 
 
@@ -146,6 +152,8 @@ def _firmness_around(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd
             w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
             total += w
             firm += w * stencil.firmness[j]
+    if qd.static(scale.parted):
+        firm *= 1.0 - stencil.loose[i]
     return stencil.firmness[i] * firm / total
 
 
@@ -157,6 +165,7 @@ def prepare_stiffness(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
+    stencil: Stencil,
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
@@ -179,7 +188,8 @@ def prepare_stiffness(
             before = separation(near.period, xi, near.position[j])
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
-            arm = scale.volume * scale.gradient_scale * slope_between(x, scale, near, i, j) * x
+            slope = slope_between(x, scale, near, i, j) * acting_share(scale, near, stencil, i, j)
+            arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
         if near.contact[i] >= 0:
@@ -208,24 +218,38 @@ def compression_at(
     place: Vec3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> qd.f32:
     """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place` and walls where the step ends."""
-    compression = crowding_at(place, scale, near, i)
+    behind = 0.0
     if near.contact[i] >= 0:
-        compression += wall_density(place[i], support_of(scale, near, i), walls)[3]
-    return compression
+        behind = wall_density(place[i], support_of(scale, near, i), walls)[3]
+    return crowding_at(place, behind, scale, near, i)
 
 
 @qd.func
-def crowding_at(place: Vec3s, scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """Σ_j V_j W_ij − 1 with particles at their `place`."""
+def crowding_at(
+    place: Vec3s, behind: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32
+) -> qd.f32:
+    """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and γ of walls `behind`.
+
+    Another separate body is like a wall: what it adds counts by itself, beyond what it adds at a spacing.
+    """
     yi = place[i]
-    kernel_sum = value(scale.kind, 0.0)
+    own = value(scale.kind, 0.0)
+    others = 0.0
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         x = separation(near.period, yi, place[j])
         size = pair_size(scale, near, i, j)
         w = value(scale.kind, x.norm() / (size * scale.support))
-        kernel_sum += value_share(scale, near, i, j) * w
-    return scale.volume * scale.value_scale * kernel_sum - 1.0
+        w *= value_share(scale, near, i, j)
+        if apart(scale, near, i, j):
+            others += w
+        else:
+            own += w
+    unit = scale.volume * scale.value_scale
+    crowding = unit * own - 1.0 + behind
+    if others > 0.0:
+        crowding = qd.max(crowding, unit * others - scale.beside)
+    return crowding
 
 
 @qd.func
@@ -344,14 +368,17 @@ def apply_pressure_change(
             slope = slope_between(x, scale, near, i, j)
             if qd.static(shifting):
                 firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
-                if firm > 0.0:
+                together = not apart(scale, near, i, j)
+                if together and firm > 0.0:
                     old = separation(near.period, near.position[i], near.position[j])
                     x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
                 if qd.static(not recalled):
                     alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
-                    slope *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
+                    if together:
+                        slope *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
-            push -= (own + other) * slope * x
+            other *= acting_share(scale, near, stencil, j, i)
+            push -= (acting_share(scale, near, stencil, i, j) * own + other) * slope * x
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
             push -= own * wall_slope(yi, own, scale, near, walls, i)

@@ -31,12 +31,14 @@ from viscoil.constraints.symmetric import (
 )
 from viscoil.core.compute import Vec3s, mat3, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, volume_of, weight_share
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import resisted
+from viscoil.solvers.dcpbd.separate_bodies import beside_another
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
@@ -82,6 +84,8 @@ def prepare_stencil(
     for i in range(n):
         stencil.firmness[i] = 0.0
         stencil.pressed[i] = 0.0
+        if qd.static(scale.parted):
+            stencil.loose[i] = beside_another(scale, near, i)
     if qd.static(active):
         _prepare_gradients(n, corrected, scale, materials, near, stencil)
         for i in range(n):
@@ -157,7 +161,7 @@ def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd
         size = pair_size(scale, near, i, j)
         slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
         stencil.weight[k] = 0.0
-        if slope < least:
+        if slope < least and not apart(scale, near, i, j):
             g = unit * weight_share(scale, near, i, j) * slope
             near.pairs.neighbor[k] = near.pairs.neighbor[end]
             near.pairs.neighbor[end] = j

@@ -102,8 +102,8 @@ class PositionProjection:
         options.undone, options.recalled, options.kept = self.steps.take(c.view.scale.dt)
         options.faint = FAINT * math.hypot(*c.view.gravity)
         positions.press(
-            c.n, options, c.view.scale, c.materials, c.view.near, c.view.walls.arrays,
-            c.stencil, c.unknowns,
+            c.n, options, c.view.scale, c.materials, c.view.materials.table.body_friction,
+            c.view.near, c.view.walls.arrays, c.stencil, c.unknowns,
         )  # fmt: skip
 
     def predict(self, c: StepContext) -> None:

@@ -7,7 +7,7 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import strain_of_deformation, strain_step
 from viscoil.constraints.rotation import nearest_rotation
-from viscoil.core.compute import COMPILED_IN, Flag, Vec3s, vec3, vec6
+from viscoil.core.compute import COMPILED_IN, Flag, Floats, Vec3s, vec3, vec6
 from viscoil.core.reductions import total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of
@@ -27,6 +27,7 @@ from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
+from viscoil.solvers.dcpbd.separate_bodies import rub
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
@@ -86,6 +87,7 @@ def press(
     options: Options,
     scale: Scale,
     materials: StressTable,
+    friction: Floats,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
@@ -105,12 +107,13 @@ def press(
             near, walls, stencil, unknowns,
         )  # fmt: skip
     for i in range(n):
-        recall_pressure(options.recalled, options.kept, near, walls, stencil, unknowns, i)
+        recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
         ahead = (1.0 - stencil.pressed[i]) * scale.dt
         unknowns.place[i] = near.position[i] + ahead * unknowns.velocity[i]
     apply_pressure_change(n, options.shifting, True, scale, near, walls, stencil, unknowns)
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)
+    rub(n, scale, near, friction, unknowns)
     press_bodies(scale.dt, near, walls)
 
 
@@ -135,7 +138,9 @@ def predict(
             n, options.stiffness, options.margin, scale, near, walls, unknowns, loop
         )
     else:
-        prepare_stiffness(n, options.stiffness, options.margin, scale, near, walls, unknowns, loop)
+        prepare_stiffness(
+            n, options.stiffness, options.margin, scale, near, walls, stencil, unknowns, loop
+        )
     allow_old_compression(
         n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
     )

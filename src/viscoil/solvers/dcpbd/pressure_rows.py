@@ -28,7 +28,7 @@ the position projection, and its particle is not pressed in the next step.
 
 Not pressed are particles beside walls with friction, which is in proportion to what contacts carry and
 not pressures; beside rigid bodies that fluid moves, which would have to move in the same solve; and
-beside particles of another size, whose densities count each other unevenly.
+beside particles of another size, whose densities count each other unevenly, or of a separate body.
 """
 
 import quadrants as qd
@@ -113,6 +113,8 @@ def _pressed_share(
         share *= _ramp(unknowns.pressure[i], least, 10.0 * least)
     if share > 0.0:
         share *= 1.0 - _share_of_others(scale, near, walls, stencil, i)
+        if qd.static(scale.parted):
+            share *= 1.0 - stencil.loose[i]
     return share
 
 

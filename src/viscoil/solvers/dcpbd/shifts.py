@@ -11,6 +11,7 @@ import quadrants as qd
 
 from viscoil.core.compute import Flag, vec3
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pressure_ratio, volume_of
 from viscoil.neighbors.scale import Scale
@@ -38,6 +39,8 @@ def begin_shifts(
         found = unknowns.projected_pressure[i]
         # what rises between firm particles where stress does not know of it is no force of theirs
         unknown = stencil.firmness[i] * (1.0 - stencil.pressed[i])
+        if qd.static(scale.parted):
+            unknown *= 1.0 - stencil.loose[i]
         found -= unknown * qd.max(found - unknowns.pressure_aside[i], 0.0)
         unknowns.pressure_aside[i] = found
         unknowns.pressure[i] = 0.0
@@ -90,7 +93,7 @@ def _shift(
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
-            if stencil.firmness[j] > 0.0:
+            if stencil.firmness[j] > 0.0 and not apart(scale, near, i, j):
                 push -= (own + other) * slope_between(x, scale, near, i, j) * x
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:

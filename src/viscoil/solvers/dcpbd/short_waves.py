@@ -23,6 +23,7 @@ import quadrants as qd
 
 from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size
 from viscoil.neighbors.scale import Scale
@@ -48,7 +49,8 @@ def _weight(
     """
     weight = 0.0
     least = -0.05  # of C: a neighbourhood on a lattice has 0, one at a surface −0.3
-    if unknowns.compression[i] > least and unknowns.compression[j] > least:
+    full = unknowns.compression[i] > least and unknowns.compression[j] > least
+    if full and not apart(scale, near, i, j):
         x = separation(near.period, near.position[i], near.position[j])
         w = value(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
         w *= scale.volume * scale.value_scale
