@@ -40,6 +40,7 @@ class Stencil:
     firmness: Floats  # 0 (inviscid) to 1: how much of its volume stress alone can keep
     spin: Vec3s  # ω of u⁰, 1/s
     loose: Floats  # 0 to 1: whether another separate body is in reach
+    touching: Floats  # w of particles whose pressure keeps another body away, 0 to 1
     # Of particles whose volume pressure keeps within the velocity projection (`pressure_rows`):
     pressed: Floats  # w: the share of the volume that pressure keeps, from 0 to 1
     pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
@@ -78,6 +79,7 @@ class Unknowns:
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
+    repulsion: Floats  # p that acts between separate bodies, Pa
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     # p that is set aside, Pa: what was recalled until shifts begin, then what was found
     pressure_aside: Floats
@@ -122,6 +124,8 @@ IDLE_WITHOUT_STRESS = {
     *("spin", "wall_slope", "pressed_offset", "pressed_compliance", "bend_share"),
     *("residual", "direction", "traction", "pull"),
 }
+# The same while there are no separate bodies.
+IDLE_WITHOUT_BODIES = {"loose", "touching", "repulsion"}
 
 
 def carry_stress(particles: Particles) -> bool:
@@ -187,7 +191,7 @@ class Workspace:
         """A channel if the particles have one of that name, a borrowed array, or scratch."""
         name = SHARED.get(field.name, field.name)
         idle = name in IDLE_WITHOUT_STRESS and not carry_stress(particles)
-        if idle or (name == "loose" and "body" not in particles):
+        if idle or (name in IDLE_WITHOUT_BODIES and "body" not in particles):
             if field.type not in self._idle:
                 self._idle[field.type] = _allocate(field.type, 1)
             return self._idle[field.type]

@@ -74,7 +74,7 @@ def recall_pressure(
     """
     firm = qd.max(stencil.firmness[i], stencil.pressed[i])
     if qd.static(scale.parted):
-        firm *= 1.0 - stencil.loose[i]
+        firm = qd.max(firm * (1.0 - stencil.loose[i]), stencil.touching[i])
     recalled = (thin + (kept - thin) * firm) * qd.max(unknowns.pressure[i], 0.0)
     if is_driven(near.contact[i], walls):
         recalled = 0.0
@@ -135,6 +135,8 @@ def allow_old_compression(
                 now = qd.max(compression_at(unknowns.place, scale, near, walls, i), 0.0)
                 left += (1.0 - stencil.pressed[i]) * (now - left)
             allowance += firm * (left - allowance)
+            if qd.static(scale.parted):
+                allowance += stencil.touching[i] * (old - allowance)
             unknowns.firm_share[i] = firm
         unknowns.allowance[i] = allowance
         unknowns.projected_pressure[i] = unknowns.pressure[i]

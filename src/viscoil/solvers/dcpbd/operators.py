@@ -38,7 +38,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import resisted
-from viscoil.solvers.dcpbd.separate_bodies import beside_another
+from viscoil.solvers.dcpbd.separate_bodies import beside_another, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 
 
@@ -86,6 +86,7 @@ def prepare_stencil(
         stencil.pressed[i] = 0.0
         if qd.static(scale.parted):
             stencil.loose[i] = beside_another(scale, near, i)
+            stencil.touching[i] = 0.0
     if qd.static(active):
         _prepare_gradients(n, corrected, scale, materials, near, stencil)
         for i in range(n):
@@ -161,16 +162,17 @@ def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd
         size = pair_size(scale, near, i, j)
         slope = slope_over_q(scale.kind, x.norm() / (size * scale.support))
         stencil.weight[k] = 0.0
-        if slope < least and not apart(scale, near, i, j):
+        if slope < least:
             g = unit * weight_share(scale, near, i, j) * slope
             near.pairs.neighbor[k] = near.pairs.neighbor[end]
             near.pairs.neighbor[end] = j
             stencil.weight[end] = g
             end += 1
-            total += g * x
-            moment += g * vec6(
-                x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
-            )
+            if not apart(scale, near, i, j):
+                total += g * x
+                moment += g * vec6(
+                    x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
+                )
     stencil.weighted_end[i] = end
     return moment, total
 
@@ -187,6 +189,8 @@ def _prepare_diagonals(
     tilted_squares = 0.0
     for k in range(near.pairs.start[i], stencil.weighted_end[i]):
         j = near.pairs.neighbor[k]
+        if apart(scale, near, i, j):
+            continue
         x = separation(near.period, xi, near.position[j])
         arm = stencil.weight[k] * times_vector(correction, x)
         sum_of_squares += arm.dot(arm) * near.inverse_mass[j]
@@ -213,15 +217,22 @@ def differences(
     fi = field[i]
     total = qd.Matrix.zero(qd.f32, 3, 3)
     plain = vec3(0.0)
+    across = 0.0
     for k in range(near.pairs.start[i], stencil.weighted_end[i]):
         j = near.pairs.neighbor[k]
         step = stencil.weight[k] * (field[j] - fi)
         x = separation(near.period, xi, near.position[j])
-        total += step.outer_product(x)
-        plain += step
+        if apart(scale, near, i, j):
+            across += step.dot(x)
+        else:
+            total += step.outer_product(x)
+            plain += step
     volume = volume_of(scale, near, i)
+    together = total.trace()
+    if touches(scale, stencil, i):
+        together = across
     bend = 2.0 * bend_length(scale, near, i) / volume * (plain + total @ stencil.asymmetry[i])
-    return total @ to_matrix(stencil.correction[i]) / volume, bend, -total.trace() / volume
+    return total @ to_matrix(stencil.correction[i]) / volume, bend, -together / volume
 
 
 @qd.func
@@ -248,12 +259,16 @@ def set_traction(
     pull = bend_length(scale, near, i) * bend
     traction = to_matrix(resisted(stress, stencil, i)) @ to_matrix(stencil.correction[i])
     traction -= qd.sqrt(stencil.pressed[i]) * pressure * qd.Matrix.identity(qd.f32, 3)
+    if qd.static(scale.parted):
+        unknowns.repulsion[i] = qd.sqrt(stencil.touching[i]) * pressure
     unknowns.traction[i] = traction + pull.outer_product(stencil.asymmetry[i])
     unknowns.pull[i] = pull
 
 
 @qd.func
-def stress_force(near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32) -> vec3:
+def stress_force(
+    scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32
+) -> vec3:
     """f_i of the stresses, bends and pressures that act (`set_traction`), N; without walls."""
     xi = near.position[i]
     own = unknowns.traction[i]
@@ -264,6 +279,9 @@ def stress_force(near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: 
         j = near.pairs.neighbor[k]
         g = stencil.weight[k]
         x = g * separation(near.period, xi, near.position[j])
-        arm += x
-        force += unknowns.traction[j] @ x + g * (pull - unknowns.pull[j])
+        if apart(scale, near, i, j):
+            force -= (unknowns.repulsion[i] + unknowns.repulsion[j]) * x
+        else:
+            arm += x
+            force += unknowns.traction[j] @ x + g * (pull - unknowns.pull[j])
     return force + own @ arm

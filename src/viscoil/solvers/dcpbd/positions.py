@@ -173,7 +173,7 @@ def iterate(
                 n, options, scale, materials, near, stencil, memory, unknowns, loop
             )
             for i in range(n):
-                force = stress_force(near, stencil, unknowns, i)
+                force = stress_force(scale, near, stencil, unknowns, i)
                 change = scale.dt * scale.dt * near.inverse_mass[i] * force
                 move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)

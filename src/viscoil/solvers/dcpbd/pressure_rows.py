@@ -41,11 +41,13 @@ from viscoil.constraints.density import wall_share
 from viscoil.constraints.symmetric import double_dot, inverse
 from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, least_compliance
+from viscoil.solvers.dcpbd.separate_bodies import density_of_others, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven
 from viscoil.walls.body_positions import wall_slope
@@ -74,6 +76,12 @@ def prepare_pressure_rows(
         share = _pressed_share(
             tolerance, faint, scale, materials, near, walls, stencil, unknowns, i
         )
+        loose = 0.0
+        if qd.static(scale.parted):
+            loose = stencil.loose[i]
+            if loose > 0.0:
+                stencil.touching[i] = loose * share
+                share = 0.0
         if share > 0.0:
             stencil.pressed[i] = share
             stencil.bend_share[i] = _bend_share(scale, materials, near, stencil, unknowns, i)
@@ -87,6 +95,12 @@ def prepare_pressure_rows(
                 turned = rotation_strain(stencil.spin[i], scale.dt)
                 stretched = double_dot(turned, inverse(stencil.correction[i]))
                 stencil.pressed_offset[i] -= stretched
+        elif touches(scale, stencil, i):
+            _prepare_row(scale, near, walls, stencil, i)
+            stencil.pressed_compliance[i] = _compliance(materials, near, stencil, i)
+            excess = density_of_others(scale, near, i) - scale.beside
+            old = 0.1 * undone * qd.min(excess, 0.05)
+            stencil.pressed_offset[i] = 2.0 * old
 
 
 @qd.func
@@ -105,24 +119,21 @@ def _pressed_share(
     share = 0.0
     soft = compliance(materials, near.material[i], near.softness[i])[0] > 0.0
     fluid = soft and materials.relaxation[near.material[i]] < 1.0
+    if qd.static(scale.parted):
+        fluid = soft and (fluid or stencil.loose[i] > 0.0)
     if fluid and has_gradient(stencil, i) and not is_driven(near.contact[i], walls):
+        excess = unknowns.old_compression[i]
+        if qd.static(scale.parted):
+            if stencil.loose[i] > 0.0:
+                excess = density_of_others(scale, near, i) - scale.beside
         # below a firmness of 0.01, stress undoes less than a thousandth of a strain in a step
-        share = _ramp(stencil.firmness[i], 0.002, 0.01)
-        share *= _ramp(unknowns.old_compression[i], -2.0 * tolerance, -tolerance)
+        share = ramp(stencil.firmness[i], 0.002, 0.01)
+        share *= ramp(excess, -2.0 * tolerance, -tolerance)
         least = _least_pressure(faint, scale, near, i)
-        share *= _ramp(unknowns.pressure[i], least, 10.0 * least)
+        share *= ramp(unknowns.pressure[i], least, 10.0 * least)
     if share > 0.0:
         share *= 1.0 - _share_of_others(scale, near, walls, stencil, i)
-        if qd.static(scale.parted):
-            share *= 1.0 - stencil.loose[i]
     return share
-
-
-@qd.func
-def _ramp(x: qd.f32, low: qd.f32, high: qd.f32) -> qd.f32:
-    """From 0 at `low` to 1 at `high`, with no kink."""
-    s = qd.min(qd.max((x - low) / (high - low), 0.0), 1.0)
-    return s * s * (3.0 - 2.0 * s)
 
 
 @qd.func
@@ -154,7 +165,7 @@ def _share_of_others(
             if other:
                 at = distance_and_normal(walls.colliders, k, near.position[i])
                 behind = wall_share(at[3], support_of(scale, near, i), walls.density)
-                others = qd.max(others, _ramp(behind[0], 0.0, 0.01))
+                others = qd.max(others, ramp(behind[0], 0.0, 0.01))
     return others
 
 
@@ -170,12 +181,14 @@ def _prepare_row(
     volume = volume_of(scale, near, i)
     total = vec3(0.0)
     squares = 0.0
+    across = touches(scale, stencil, i)
     for k in range(near.pairs.start[i], stencil.weighted_end[i]):
         j = near.pairs.neighbor[k]
-        arm = stencil.weight[k] / volume * separation(near.period, xi, near.position[j])
-        total += arm
-        squares += arm.dot(arm) * near.inverse_mass[j]
-    if near.contact[i] >= 0:
+        if apart(scale, near, i, j) == across:
+            arm = stencil.weight[k] / volume * separation(near.period, xi, near.position[j])
+            total += arm
+            squares += arm.dot(arm) * near.inverse_mass[j]
+    if near.contact[i] >= 0 and not across:
         support = support_of(scale, near, i)
         behind, along = density_of_walls_before(xi, scale.dt, support, walls)
         stencil.wall_slope[i] = vec3(behind[0], behind[1], behind[2])

@@ -17,28 +17,56 @@ from viscoil.core.compute import Floats, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, volume_of
+from viscoil.neighbors.resolution import pair_size, value_share, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 
 
 @qd.func
-def beside_another(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """From 0 to 1: whether another body is in reach, by what it adds to the density of i.
-
-    A smooth step up to a hundredth, so that rounding does not decide.
-    """
-    share = 0.0
+def density_of_others(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """Σ_j V_j W_ij over particles of other separate bodies, at x⁰."""
+    total = 0.0
     if qd.static(scale.parted):
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             if apart(scale, near, i, j):
                 x = separation(near.period, near.position[i], near.position[j])
                 size = pair_size(scale, near, i, j)
-                share += value(scale.kind, x.norm() / (size * scale.support))
-        share = qd.min(100.0 * scale.volume * scale.value_scale * share, 1.0)
-    return share * share * (3.0 - 2.0 * share)
+                w = value(scale.kind, x.norm() / (size * scale.support))
+                total += value_share(scale, near, i, j) * w
+    return scale.volume * scale.value_scale * total
+
+
+@qd.func
+def beside_another(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """From 0 to 1: whether another body is near, from a quarter to a half of what it adds at a spacing."""
+    return ramp(density_of_others(scale, near, i) / scale.beside, 0.25, 0.5)
+
+
+@qd.func
+def ramp(x: qd.f32, low: qd.f32, high: qd.f32) -> qd.f32:
+    """From 0 at `low` to 1 at `high`, with no kink."""
+    s = qd.min(qd.max((x - low) / (high - low), 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
+
+
+@qd.func
+def touches(scale: Scale, stencil: Stencil, i: qd.i32):
+    """Whether the row of i in the velocity projection is about another body."""
+    found = False
+    if qd.static(scale.parted):
+        found = stencil.touching[i] > 0.0
+    return found
+
+
+@qd.func
+def row_share(scale: Scale, stencil: Stencil, i: qd.i32) -> qd.f32:
+    """w of the row of i, whichever it is about."""
+    share = stencil.pressed[i]
+    if qd.static(scale.parted):
+        share += stencil.touching[i]
+    return share
 
 
 @qd.func

@@ -30,6 +30,7 @@ from viscoil.solvers.dcpbd.elasticity import (
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import differences, set_traction, stress_force
+from viscoil.solvers.dcpbd.separate_bodies import row_share
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
@@ -85,7 +86,7 @@ def velocities_under_stress(
 ):
     """u ← u* + Δt f/m, as if no wall were there."""
     for i in range(n):
-        force = stress_force(near, stencil, unknowns, i)
+        force = stress_force(scale, near, stencil, unknowns, i)
         unknowns.velocity[i] = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
 
 
@@ -111,7 +112,7 @@ def strain_under(s: System, i: qd.i32):
     if qd.static(s.corotated):
         strain += rotation_strain(s.stencil.spin[i], s.scale.dt)
     row = 2.0 * s.scale.dt * squeeze + s.stencil.pressed_offset[i]
-    row *= qd.sqrt(s.stencil.pressed[i])
+    row *= qd.sqrt(row_share(s.scale, s.stencil, i))
     return strain, s.scale.dt * bend, row
 
 
@@ -169,7 +170,7 @@ def preconditioned(s: System, i: qd.i32) -> vec10:
     """z = r/(D + a) of the stress, six numbers, of the bend, three, and of the pressure."""
     z = precondition(s.unknowns.residual[i], s.materials, s.near, s.stencil, i)
     y = bend_precondition(s.unknowns.bend_residual[i], s.materials, s.near, s.stencil, i)
-    diagonal = s.stencil.pressed[i] * s.stencil.pressed_diagonal[i]
+    diagonal = row_share(s.scale, s.stencil, i) * s.stencil.pressed_diagonal[i]
     diagonal += s.stencil.pressed_compliance[i] + 1e-30
     p = s.unknowns.pressure_residual[i] / diagonal
     return vec10(z[0], z[1], z[2], z[3], z[4], z[5], y[0], y[1], y[2], p)
@@ -234,7 +235,7 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     for i in range(n):
         volume = volume_of(s.scale, s.near, i)
         rise = s.unknowns.pressure_direction[i]
-        force = stress_force(s.near, s.stencil, s.unknowns, i)
+        force = stress_force(s.scale, s.near, s.stencil, s.unknowns, i)
         acting = qd.sqrt(s.stencil.pressed[i]) * rise
         force -= volume * acting * s.stencil.wall_slope[i]
         w = s.scale.dt * s.near.inverse_mass[i] * force
@@ -293,7 +294,7 @@ def advance(s: System, length: qd.f32, i: qd.i32):
     rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
     strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
-    root = qd.sqrt(s.stencil.pressed[i])
+    root = qd.sqrt(row_share(s.scale, s.stencil, i))
     s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * root * rise
     s.unknowns.stress[i] = s.unknowns.stress[i] + length * p
     s.unknowns.bend[i] = s.unknowns.bend[i] + length * q
@@ -358,5 +359,5 @@ def add_velocity_change(
 ):
     """Eq. 12: u += Δt f/m."""
     for i in range(n):
-        force = stress_force(near, stencil, unknowns, i)
+        force = stress_force(scale, near, stencil, unknowns, i)
         unknowns.velocity[i] = unknowns.velocity[i] + scale.dt * near.inverse_mass[i] * force
