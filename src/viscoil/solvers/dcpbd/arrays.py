@@ -24,6 +24,8 @@ STRESS: Mapping[str, ChannelKind] = {
     "bend": ChannelKind("f32", 3, "Pa"),
 }
 """Channels where a material carries stress: they are two thirds of a particle; water has none."""
+CONTACT: Mapping[str, ChannelKind] = {"rubbing": ChannelKind("f32", 3, "Pa")}
+"""Channels where separate bodies may collide."""
 
 
 @dataclasses.dataclass
@@ -80,6 +82,7 @@ class Unknowns:
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
     repulsion: Floats  # p that acts between separate bodies, Pa
+    rubbing: Vec3s  # τ: the traction of friction between separate bodies, Pa
     pressure: Floats  # p, Pa: the multiplier of the density constraint
     # p that is set aside, Pa: what was recalled until shifts begin, then what was found
     pressure_aside: Floats
@@ -125,7 +128,7 @@ IDLE_WITHOUT_STRESS = {
     *("residual", "direction", "traction", "pull"),
 }
 # The same while there are no separate bodies.
-IDLE_WITHOUT_BODIES = {"loose", "touching", "repulsion"}
+IDLE_WITHOUT_BODIES = {"loose", "touching", "repulsion", "rubbing"}
 
 
 def carry_stress(particles: Particles) -> bool:
@@ -195,7 +198,7 @@ class Workspace:
             if field.type not in self._idle:
                 self._idle[field.type] = _allocate(field.type, 1)
             return self._idle[field.type]
-        if name in ("velocity", *PRESSURE, *STRESS):
+        if name in ("velocity", *PRESSURE, *STRESS, *CONTACT):
             return particles.array(name)
         if name in BORROWED:
             return particles.spare(BORROWED[name])

@@ -27,7 +27,7 @@ from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
-from viscoil.solvers.dcpbd.separate_bodies import rub
+from viscoil.solvers.dcpbd.separate_bodies import row_share, rub
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
@@ -108,7 +108,7 @@ def press(
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
-        ahead = (1.0 - stencil.pressed[i]) * scale.dt
+        ahead = (1.0 - row_share(scale, stencil, i)) * scale.dt
         unknowns.place[i] = near.position[i] + ahead * unknowns.velocity[i]
     apply_pressure_change(n, options.shifting, True, scale, near, walls, stencil, unknowns)
     for i in range(n):

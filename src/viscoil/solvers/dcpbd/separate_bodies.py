@@ -6,9 +6,8 @@ particles: two bodies fill space up to a spacing between their outer layers, and
 pulls, keeps them from coming closer. Within a firm body density is a matter of shifts; where another body
 is near it is one of forces (`beside_another`), and these are recalled like those of a fluid at rest.
 
-They rub by Coulomb's law: a pair that the pressures push apart with the impulse J takes up to μ J of its
-motion along each other. The impulses are opposite, but not in line: a turning pair loses a little of its
-spin to the spacing between them.
+They rub by Coulomb's law (`rub`). These forces are opposite, but not in line: a turning pair loses a
+little of its spin to the spacing between them.
 """
 
 import quadrants as qd
@@ -17,7 +16,13 @@ from viscoil.core.compute import Floats, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, value_share, volume_of
+from viscoil.neighbors.resolution import (
+    pair_size,
+    spacing_of,
+    value_share,
+    volume_of,
+    weight_share,
+)
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
@@ -40,7 +45,7 @@ def density_of_others(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
 
 @qd.func
 def beside_another(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """From 0 to 1: whether another body is near, from a quarter to a half of what it adds at a spacing."""
+    """From 0 to 1: whether another body is near: from a quarter to half of what it adds at a spacing."""
     return ramp(density_of_others(scale, near, i) / scale.beside, 0.25, 0.5)
 
 
@@ -84,41 +89,63 @@ def acting_share(
 
 @qd.func
 def rub(n: qd.i32, scale: Scale, near: ParticleArrays, friction: Floats, unknowns: Unknowns):
-    """u += what friction between bodies does under the pressures that were recalled, at x⁰."""
+    """u += what friction between bodies does under the pressures that were recalled, at x⁰.
+
+    A traction τ_i grows with the way that a particle slides along another body, up to μ p_i: a spring
+    that gives way, so that what rests does not creep. Pairs get w_ij (τ_i − τ_j), where pressures give
+    w_ij (p_i + p_j). The shares of the sliding that a step answers by spring and damper are choices.
+    """
+    damper = 0.2
     if qd.static(scale.parted):
         for i in range(n):
-            unknowns.place_change[i] = _friction(scale, near, friction, unknowns, i)
+            sliding, weight = _sliding(scale, near, unknowns, i)
+            unit = 1.0 / qd.max(scale.dt * near.inverse_mass[i] * weight, 1e-30)
+            most = friction[near.material[i]] * unknowns.pressure[i]
+            if weight == 0.0:
+                most = 0.0
+            way = scale.dt / spacing_of(scale, near, i)
+            pressed = way * way * unknowns.pressure[i] * near.inverse_mass[i]
+            spring = qd.min(qd.max(pressed * volume_of(scale, near, i), 0.05), 0.4)
+            kept = unknowns.rubbing[i] + spring * unit * sliding
+            unknowns.rubbing[i] = _at_most(most, kept)
+            unknowns.place_change[i] = _at_most(most, kept + damper * unit * sliding)
         for i in range(n):
-            unknowns.velocity[i] = unknowns.velocity[i] + unknowns.place_change[i]
+            force = vec3(0.0)
+            for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+                j = near.pairs.neighbor[k]
+                if apart(scale, near, i, j):
+                    w = _contact_weight(scale, near, i, j)
+                    force += w * (unknowns.place_change[i] - unknowns.place_change[j])
+            change = scale.dt * near.inverse_mass[i] * force
+            unknowns.velocity[i] = unknowns.velocity[i] + change
 
 
 @qd.func
-def _friction(
-    scale: Scale, near: ParticleArrays, friction: Floats, unknowns: Unknowns, i: qd.i32
-) -> vec3:
-    """The change of u_i: for each pair, a tenth of its sliding, and no more than Coulomb's law allows.
-
-    A particle at a face has about ten pairs across it: together they stop it.
-    """
-    taken = 0.1
-    change = vec3(0.0)
-    own = near.inverse_mass[i]
+def _sliding(scale: Scale, near: ParticleArrays, unknowns: Unknowns, i: qd.i32):
+    """(mean velocity of other bodies along i, m/s, Σ_j w_ij, m²)."""
+    total = vec3(0.0)
+    weight = 0.0
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         if apart(scale, near, i, j):
             x = separation(near.period, near.position[i], near.position[j])
             normal = x / qd.max(x.norm(), 1e-30)
-            sliding = unknowns.velocity[j] - unknowns.velocity[i]
-            sliding -= sliding.dot(normal) * normal
-            size = pair_size(scale, near, i, j)
-            slope = scale.gradient_scale * slope_over_q(
-                scale.kind, x.norm() / (size * scale.support)
-            )
-            both = unknowns.pressure[i] + unknowns.pressure[j]
-            volumes = volume_of(scale, near, i) * volume_of(scale, near, j)
-            impulse = scale.dt * volumes * both * qd.abs(slope) * x.norm()
-            mu = qd.sqrt(friction[near.material[i]] * friction[near.material[j]])
-            wanted = taken / (own + near.inverse_mass[j]) * sliding
-            held = qd.min(1.0, mu * impulse / qd.max(wanted.norm(), 1e-30))
-            change += own * held * wanted
-    return change
+            along = unknowns.velocity[j] - unknowns.velocity[i]
+            w = _contact_weight(scale, near, i, j)
+            total += w * (along - along.dot(normal) * normal)
+            weight += w
+    return total / qd.max(weight, 1e-30), weight
+
+
+@qd.func
+def _contact_weight(scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+    """w_ij = V_i V_j |∇W_ij|, m²: the force between i and j under pressures of 1 Pa together."""
+    r = separation(near.period, near.position[i], near.position[j]).norm()
+    slope = slope_over_q(scale.kind, r / (pair_size(scale, near, i, j) * scale.support))
+    unit = scale.volume * scale.volume * scale.gradient_scale * weight_share(scale, near, i, j)
+    return unit * qd.abs(slope) * r
+
+
+@qd.func
+def _at_most(length: qd.f32, v: vec3) -> vec3:
+    return v * qd.min(1.0, length / qd.max(v.norm(), 1e-30))

@@ -55,13 +55,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from viscoil.core.compute import view
 from viscoil.core.figures import Figure
 from viscoil.core.timing import PhaseClock
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import ChannelKind
 from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
 from viscoil.solvers.dcpbd import conformation_update, operators, positions
-from viscoil.solvers.dcpbd.arrays import PRESSURE, STRESS
+from viscoil.solvers.dcpbd.arrays import CONTACT, PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import (
     MARGIN,
@@ -79,6 +80,8 @@ from viscoil.solvers.protocol import Solver, State
 # measured, or for contacts with walls.
 BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
+# Of what is stable, 0.48 (see `pressure_rows`), about half: a stack of cubes fell over with twice it.
+STIFFEST_CONTACT = 0.25
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
     "positions.press", "short_waves.damp_short_waves",
@@ -192,6 +195,18 @@ class DCPBD(Solver):
         state.forces.finish(c.view, c.unknowns.velocity)
         return _report(velocity, position, error)
 
+    def longest_step(self, state: State) -> float:
+        """Where separate bodies press on each other, p Δt²/(ρ d²) stays below `STIFFEST_CONTACT`."""
+        n = state.particles.count
+        if n == 0 or "body" not in state.particles:
+            return math.inf
+        body, pressure = (view(state.particles.array(name), n) for name in ("body", "pressure"))
+        largest = float(pressure[body > 0].max(initial=0.0))
+        lightest = min(m.density for m in state.materials.materials)
+        if largest <= 0.0:
+            return math.inf
+        return float(self.scale.spacing) * math.sqrt(STIFFEST_CONTACT * lightest / largest)
+
     def save(self) -> Mapping[str, npt.NDArray[np.generic]]:
         """How long the last steps were, and how well solved."""
         return {"steps": self._project_positions.steps.save()}
@@ -207,6 +222,8 @@ class DCPBD(Solver):
         """Materials, channels and neighbours of the step; None if no particle is left."""
         state.materials.update()
         state.particles.require(self.channels(state.materials.materials))
+        if "body" in state.particles:
+            state.particles.require(CONTACT)
         self.find_neighbors(state, MARGIN)
         if state.particles.count == 0:  # all of them were dead, or none were born
             self._context.workspace.follow(state.particles)
