@@ -34,8 +34,8 @@ CASES = {
         "density = 1000.0\nzzz = 1",
         "my.toml:7: materials.goo.zzz is no known key: remove it, since materials.goo can have "
         "only preset, density, viscosity, modulus, relaxation_time, solvent_viscosity, "
-        "compliance, surface_tension, adhesion, xsph, wall_friction, conductivity, heat_capacity, "
-        "thermal, color, transmission",
+        "compliance, surface_tension, adhesion, xsph, wall_friction, body_friction, conductivity, "
+        "heat_capacity, thermal, color, transmission",
     ),
     "key of another shape": (
         "size = [1, 1, 1]",
