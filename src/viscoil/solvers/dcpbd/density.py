@@ -27,7 +27,7 @@ from viscoil.neighbors.resolution import (
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.solvers.dcpbd.separate_bodies import acting_share
+from viscoil.solvers.dcpbd.separate_bodies import acting_share, stable_pressure
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven, wall_density
@@ -76,6 +76,10 @@ def recall_pressure(
     if qd.static(scale.parted):
         firm = qd.max(firm * (1.0 - stencil.loose[i]), stencil.touching[i])
     recalled = (thin + (kept - thin) * firm) * qd.max(unknowns.pressure[i], 0.0)
+    if qd.static(scale.parted):
+        recalled += stencil.loose[i] * (
+            qd.min(recalled, stable_pressure(scale, near, i)) - recalled
+        )
     if is_driven(near.contact[i], walls):
         recalled = 0.0
     unknowns.pressure[i] = recalled
@@ -91,6 +95,7 @@ def measure_old_compression(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
+    stencil: Stencil,
     unknowns: Unknowns,
 ):
     """C⁰, at x⁰, if it is `asked` for or if the step does not undo all of it."""
@@ -102,7 +107,7 @@ def measure_old_compression(
                 x, support = near.position[i], support_of(scale, near, i)
                 behind, _along = density_of_walls_before(x, scale.dt, support, walls)
                 share = behind[3]
-            compression = crowding_at(near.position, share, scale, near, i)
+            compression = crowding_at(near.position, share, scale, near, stencil, i)
         unknowns.old_compression[i] = compression
 
 
@@ -132,7 +137,7 @@ def allow_old_compression(
             firm = _firmness_around(scale, near, stencil, i)
             left = old
             if firm > 0.0 and stencil.pressed[i] < 1.0:
-                now = qd.max(compression_at(unknowns.place, scale, near, walls, i), 0.0)
+                now = qd.max(compression_at(unknowns.place, scale, near, walls, stencil, i), 0.0)
                 left += (1.0 - stencil.pressed[i]) * (now - left)
             allowance += firm * (left - allowance)
             if qd.static(scale.parted):
@@ -217,22 +222,33 @@ def slope_between(x: vec3, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.
 
 @qd.func
 def compression_at(
-    place: Vec3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
+    place: Vec3s,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    i: qd.i32,
 ) -> qd.f32:
     """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place` and walls where the step ends."""
     behind = 0.0
     if near.contact[i] >= 0:
         behind = wall_density(place[i], support_of(scale, near, i), walls)[3]
-    return crowding_at(place, behind, scale, near, i)
+    return crowding_at(place, behind, scale, near, stencil, i)
 
 
 @qd.func
 def crowding_at(
-    place: Vec3s, behind: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32
+    place: Vec3s,
+    behind: qd.f32,
+    scale: Scale,
+    near: ParticleArrays,
+    stencil: Stencil,
+    i: qd.i32,
 ) -> qd.f32:
     """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and γ of walls `behind`.
 
-    Another separate body is like a wall: what it adds counts by itself, beyond what it adds at a spacing.
+    Beside another separate body, what that adds counts by itself, beyond what it adds at a spacing: on
+    whom pressures act (`acting_share`) and what they are for is then the same.
     """
     yi = place[i]
     own = value(scale.kind, 0.0)
@@ -249,8 +265,8 @@ def crowding_at(
             own += w
     unit = scale.volume * scale.value_scale
     crowding = unit * own - 1.0 + behind
-    if others > 0.0:
-        crowding = qd.max(crowding, unit * others - scale.beside)
+    if qd.static(scale.parted):
+        crowding += stencil.loose[i] * (unit * others - scale.beside - crowding)
     return crowding
 
 
@@ -260,6 +276,7 @@ def change_pressure(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
+    stencil: Stencil,
     unknowns: Unknowns,
     numbers: Doubles,
 ):
@@ -270,7 +287,7 @@ def change_pressure(
     """
     for i in range(n):
         momentum = qd.cast(numbers[Tally.MOMENTUM], qd.f32)
-        compression = compression_at(unknowns.place, scale, near, walls, i)
+        compression = compression_at(unknowns.place, scale, near, walls, stencil, i)
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]

@@ -99,12 +99,14 @@ def press(
     stable up to Δt² k/m = 4/3; at x⁰ they keep particles swinging, up to 4. There they act where stress
     damps.
     """
-    measure_old_compression(n, options.shifting, options.undone, scale, near, walls, unknowns)
+    measure_old_compression(
+        n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
+    )
     if qd.static(options.joint):
         tolerance = qd.cast(options.tolerance, qd.f32)
         prepare_pressure_rows(
-            n, tolerance, options.undone, options.faint, options.corotated, scale, materials,
-            near, walls, stencil, unknowns,
+            n, tolerance, options.undone, options.faint, options.stiffness, options.corotated,
+            scale, materials, near, walls, stencil, unknowns,
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
@@ -144,7 +146,7 @@ def predict(
     allow_old_compression(
         n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
     )
-    change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+    change_pressure(n, scale, near, walls, stencil, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
 
@@ -178,7 +180,7 @@ def iterate(
                 move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
-        change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+        change_pressure(n, scale, near, walls, stencil, unknowns, loop.numbers)
         sum_tallies(n, unknowns, loop)
         stop_when_calm(go, options.tolerance, options.most, loop, options.fewest)
 

@@ -60,6 +60,7 @@ def prepare_pressure_rows(
     tolerance: qd.f32,
     undone: qd.f32,
     faint: qd.f32,
+    stiffness: qd.f32,
     corotated: qd.template(),
     scale: Scale,
     materials: StressTable,
@@ -71,6 +72,7 @@ def prepare_pressure_rows(
     """Who is pressed, by p of the last step and C⁰, and the rows of these.
 
     Steps that are shorter than those before them undo the share `undone` of C⁰ that others would.
+    `stiffness` (m⁻²) is the least that pressures can push against.
     """
     for i in range(n):
         share = _pressed_share(
@@ -97,6 +99,10 @@ def prepare_pressure_rows(
                 stencil.pressed_offset[i] -= stretched
         elif touches(scale, stencil, i):
             _prepare_row(scale, near, walls, stencil, i)
+            # where particles lie in each other, pressure has nothing to push against
+            usual = 2.0 * scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
+            firm = ramp(stencil.pressed_diagonal[i] / (usual * stiffness), 1.0, 3.0)
+            stencil.touching[i] *= firm
             stencil.pressed_compliance[i] = _compliance(materials, near, stencil, i)
             excess = density_of_others(scale, near, i) - scale.beside
             old = 0.1 * undone * qd.min(excess, 0.05)

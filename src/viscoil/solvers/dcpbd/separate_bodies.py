@@ -45,8 +45,12 @@ def density_of_others(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
 
 @qd.func
 def beside_another(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """From 0 to 1: whether another body is near: from a quarter to half of what it adds at a spacing."""
-    return ramp(density_of_others(scale, near, i) / scale.beside, 0.25, 0.5)
+    """From 0 to 1: whether another body is near.
+
+    From a twentieth to a fifth of what it adds at a spacing: at 1.7 spacings, so that bodies that come
+    closer by a spacing in a step are seen before they are in each other.
+    """
+    return ramp(density_of_others(scale, near, i) / scale.beside, 0.05, 0.2)
 
 
 @qd.func
@@ -88,6 +92,24 @@ def acting_share(
 
 
 @qd.func
+def stable_pressure(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """Pa: 0.48 ρ d²/Δt², what may act at x⁰ between bodies (see `pressure_rows`)."""
+    way = spacing_of(scale, near, i) / scale.dt
+    return 0.48 * way * way / (_lightest(scale, near, i) * volume_of(scale, near, i))
+
+
+@qd.func
+def _lightest(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
+    """1/kg: of i and the particles of other bodies beside it, that of the lightest: it answers most."""
+    found = near.inverse_mass[i]
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if apart(scale, near, i, j):
+            found = qd.max(found, near.inverse_mass[j])
+    return found
+
+
+@qd.func
 def rub(n: qd.i32, scale: Scale, near: ParticleArrays, friction: Floats, unknowns: Unknowns):
     """u += what friction between bodies does under the pressures that were recalled, at x⁰.
 
@@ -99,12 +121,13 @@ def rub(n: qd.i32, scale: Scale, near: ParticleArrays, friction: Floats, unknown
     if qd.static(scale.parted):
         for i in range(n):
             sliding, weight = _sliding(scale, near, unknowns, i)
-            unit = 1.0 / qd.max(scale.dt * near.inverse_mass[i] * weight, 1e-30)
+            inverse_mass = _lightest(scale, near, i)
+            unit = 1.0 / qd.max(scale.dt * inverse_mass * weight, 1e-30)
             most = friction[near.material[i]] * unknowns.pressure[i]
             if weight == 0.0:
                 most = 0.0
             way = scale.dt / spacing_of(scale, near, i)
-            pressed = way * way * unknowns.pressure[i] * near.inverse_mass[i]
+            pressed = way * way * unknowns.pressure[i] * inverse_mass
             spring = qd.min(qd.max(pressed * volume_of(scale, near, i), 0.05), 0.4)
             kept = unknowns.rubbing[i] + spring * unit * sliding
             unknowns.rubbing[i] = _at_most(most, kept)

@@ -47,7 +47,7 @@ def begin_shifts(
         unknowns.projected_pressure[i] = 0.0
         left = (1.0 - unknowns.firm_share[i]) * unknowns.compression[i]
         unknowns.allowance[i] = qd.max(options.evenness, left)
-    change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+    change_pressure(n, scale, near, walls, stencil, unknowns, loop.numbers)
     sum_tallies(n, unknowns, loop)
 
 
@@ -68,7 +68,7 @@ def iterate_shifts(
         _shift(n, scale, near, walls, stencil, unknowns)
         for i in range(n):
             move(vec3(0.0), scale, near, walls, unknowns, i)
-        change_pressure(n, scale, near, walls, unknowns, loop.numbers)
+        change_pressure(n, scale, near, walls, stencil, unknowns, loop.numbers)
         sum_tallies(n, unknowns, loop)
         stop_when_calm(go, options.evenness, options.most, loop)
 

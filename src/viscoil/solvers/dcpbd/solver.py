@@ -82,6 +82,7 @@ BYTES_UNDER_STRESS = 730.0
 BYTES_WITHOUT_STRESS = 370.0
 # Of what is stable, 0.48 (see `pressure_rows`), about half: a stack of cubes fell over with twice it.
 STIFFEST_CONTACT = 0.25
+SHORTEST_FOR_CONTACT = 5e-4  # s: an impact must not stop the clock
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
     "positions.press", "short_waves.damp_short_waves",
@@ -205,7 +206,8 @@ class DCPBD(Solver):
         lightest = min(m.density for m in state.materials.materials)
         if largest <= 0.0:
             return math.inf
-        return float(self.scale.spacing) * math.sqrt(STIFFEST_CONTACT * lightest / largest)
+        stable = float(self.scale.spacing) * math.sqrt(STIFFEST_CONTACT * lightest / largest)
+        return max(stable, SHORTEST_FOR_CONTACT)
 
     def save(self) -> Mapping[str, npt.NDArray[np.generic]]:
         """How long the last steps were, and how well solved."""
