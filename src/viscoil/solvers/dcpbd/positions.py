@@ -13,12 +13,12 @@ from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
+from viscoil.solvers.dcpbd.compression import measure_old_compression
 from viscoil.solvers.dcpbd.density import (
     Tally,
     allow_old_compression,
     apply_pressure_change,
     change_pressure,
-    measure_old_compression,
     prepare_stiffness,
     recall_pressure,
     sum_tallies,
