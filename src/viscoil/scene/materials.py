@@ -98,7 +98,7 @@ class Material(Model, json_schema_extra=_as_input_schema):
     wall_friction: NonNegative = 1.0
     """Factor of the friction of colliders on this material."""
     body_friction: NonNegative = 0.3
-    """Friction between separate bodies of it; of two materials, the square root of the product."""
+    """Friction between separate bodies of it; of two materials, the mean by what each presses."""
     conductivity: NonNegative = DEFAULT_CONDUCTIVITY
     """Thermal conductivity, W/(m K); that of water unless given."""
     heat_capacity: Positive = DEFAULT_HEAT_CAPACITY

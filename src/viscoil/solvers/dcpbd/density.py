@@ -76,9 +76,9 @@ def recall_pressure(
         firm = qd.max(firm * (1.0 - stencil.loose[i]), stencil.touching[i])
     recalled = (thin + (kept - thin) * firm) * qd.max(unknowns.pressure[i], 0.0)
     if qd.static(scale.parted):
-        recalled += stencil.loose[i] * (
-            qd.min(recalled, stable_pressure(scale, near, i)) - recalled
-        )
+        if stencil.loose[i] > 0.0:
+            stable = qd.min(recalled, stable_pressure(scale, near, i))
+            recalled += stencil.loose[i] * (stable - recalled)
     if is_driven(near.contact[i], walls):
         recalled = 0.0
     unknowns.pressure[i] = recalled

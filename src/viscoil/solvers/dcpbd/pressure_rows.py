@@ -78,11 +78,9 @@ def prepare_pressure_rows(
         share = _pressed_share(
             tolerance, faint, scale, materials, near, walls, stencil, unknowns, i
         )
-        loose = 0.0
         if qd.static(scale.parted):
-            loose = stencil.loose[i]
-            if loose > 0.0:
-                stencil.touching[i] = loose * share
+            if stencil.loose[i] > 0.0:
+                stencil.touching[i] = stencil.loose[i] * share
                 share = 0.0
         if share > 0.0:
             stencil.pressed[i] = share

@@ -1,10 +1,10 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Separate bodies collide, rub and part: what holds between particles of two of them.
 
-No stress, no strain and no bend goes across (`operators`), so nothing pulls. The density counts all
-particles: two bodies fill space up to a spacing between their outer layers, and pressure, which never
-pulls, keeps them from coming closer. Within a firm body density is a matter of shifts; where another body
-is near it is one of forces (`beside_another`), and these are recalled like those of a fluid at rest.
+No stress, no strain and no bend goes across (`operators`), so nothing pulls. To a particle that is beside
+another body (`beside_another`), that body is a wall: what it adds to the density may be as much as at a
+spacing's distance, and no more (`compression`). Its pressure then acts across alone (`acting_share`); it
+is a row of the velocity projection while bodies touch (`pressure_rows`), and never pulls.
 
 They rub by Coulomb's law (`rub`). These forces are opposite, but not in line: a turning pair loses a
 little of its spin to the spacing between them.
