@@ -145,3 +145,49 @@ def test_a_body_alone_costs_nothing() -> None:
     scene = bodies(cube(2, (0.0, 0.0, 0.0)), cube(2, (9.0, 0.0, 0.0), material="honey"))
     assert not scene.parted
     assert "body" not in Simulation(scene).particles
+
+
+def test_water_beside_a_separate_gel_stays_in_its_tank() -> None:
+    """Both fall by 1.5 layers, and water flows out: no faster than the height allows."""
+    tank = {
+        "shape": "box", "container": True, "open": ["+y"],
+        "size": (15 * D, 20 * D, 8 * D), "center": (0.0, 10 * D, 0.0),
+    }  # fmt: skip
+    scene = bodies(
+        cube(6, (-3.5, 4.5, 0.0), separate=True, material="water"),
+        cube(6, (3.5, 4.5, 0.0), separate=True),
+        gravity=(0.0, -9.81, 0.0),
+        colliders=[tank],
+    )
+    simulation = Simulation(scene)
+    fastest = 0.0
+    while simulation.time < 0.5:
+        fastest = max(fastest, simulation.step()["max_speed"])
+    below(fastest, (2.0 * 9.81 * 7.5 * D) ** 0.5, "fastest, m/s")
+
+
+def test_a_step_that_drives_soft_bodies_into_each_other_is_taken_again() -> None:
+    """A heavy one below a light one fill a box; whole steps made their particles 60 m/s fast."""
+    d = 0.03
+    half = {"shape": "box", "size": (6 * d, 8 * d, 8 * d)}
+    soft = {"relaxation_time": float("inf"), "solvent_viscosity": 0.7}
+    scene = {
+        "simulation": {"spacing": d, "duration": 1.0, "time_step": 1 / 120},
+        "materials": {
+            "heavy": {"density": 2600.0, "modulus": 200.0, **soft},
+            "light": {"density": 370.0, "modulus": 1800.0, **soft},
+        },
+        "fluids": [
+            {**half, "material": "heavy", "center": (0, 4 * d, 0), "velocity": (0.0, 0.9, 0.6)},
+            {**half, "material": "light", "center": (0, 12 * d, 0), "velocity": (-0.5, 0.6, -1.0)},
+        ],
+        "colliders": [
+            {"shape": "box", "container": True, "size": (6 * d, 16 * d, 8 * d),
+             "center": (0, 8 * d, 0), "contact": "slip"}
+        ],
+    }  # fmt: skip
+    simulation = Simulation(Scene.model_validate(scene))
+    steps = [simulation.step() for _ in range(12)]
+    assert any(step["halvings"] for step in steps)
+    below(max(step["max_speed"] for step in steps), 2.5, "fastest, m/s")
+    below(steps[-1]["kinetic_energy"], steps[0]["kinetic_energy"], "kinetic energy, J")

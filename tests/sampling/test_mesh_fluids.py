@@ -55,13 +55,15 @@ mode = "shell"
 contact = "slip"
 """
     speeds = []
-    for relax in ("false", "true"):
+    for relax in ("relax = false", "relax = true", ""):
         size = "center = [0.0, 0.25, 0.0]\nradius = 0.6\nheight = 0.4"
-        fluid = f'shape = "cylinder"\n{size}\nrelax = {relax}'
+        fluid = f'shape = "cylinder"\n{size}\n{relax}'
         simulation = Simulation(Scene.from_toml(floating_water(fluid, walls, spacing=0.05)))
         inside = np.linalg.norm(simulation.particles["position"] - (0, 0.5, 0), axis=1) < 0.5
         simulation.step(1e-3)
         speed = np.linalg.norm(simulation.particles["velocity"], axis=1)
         speeds.append(speed[inside].max())
     above(speeds[0], 1.0, "speed at once, m/s")
-    below(speeds[1], 0.05 * speeds[0], "speed when relaxed, m/s")
+    below(max(speeds[1:]), 0.05 * speeds[0], "speed when relaxed, as asked or by itself, m/s")
+    told = [note for note in simulation.notes if "started too close to walls" in note]
+    assert len(told) == 1

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,17 +19,20 @@ pytestmark = pytest.mark.usefixtures("compute")
 
 
 class Fragile:
-    """A solver's step that goes wrong if it is longer than it can take."""
+    """A solver's step that goes wrong if it is longer than it can take, or else is doubtful."""
 
-    def __init__(self, simulation: Simulation, longest: float) -> None:
+    def __init__(self, simulation: Simulation, longest: float, doubtful: bool = False) -> None:
         self._step = simulation._solver.step
         self._longest = longest
+        self._doubtful = doubtful
         self.tried: list[float] = []
         simulation._solver.step = self  # type: ignore[method-assign]
 
     def __call__(self, state: State, dt: float) -> Mapping[str, float]:
         self.tried.append(dt)
         report = self._step(state, dt)
+        if dt > self._longest and self._doubtful:
+            return {**report, "density_error_max": 0.3}
         if dt > self._longest:
             state.particles["velocity"][0] = np.nan
         return report
@@ -60,6 +64,32 @@ def test_after_some_halvings_the_run_stops() -> None:
         simulation.step()
     assert len(fragile.tried) == HALVINGS + 1
     assert state(simulation) == before
+
+
+def test_a_doubtful_step_is_taken_with_half_its_length_if_that_helps() -> None:
+    simulation = falling()
+    fragile = Fragile(simulation, 1.0 / 100.0, doubtful=True)
+    assert simulation.step()["halvings"] == 2
+    assert simulation.step()["halvings"] == 2
+    rest = 1.0 / 30.0 - 1.0 / 120.0  # of the frame
+    tried = [1.0 / 30.0, 1.0 / 60.0, 1.0 / 120.0, rest, rest / 2.0, rest / 4.0]
+    assert np.allclose(fragile.tried, tried)
+
+
+def test_a_step_that_stays_doubtful_is_taken_and_those_after_it_too(tmp_path: Path) -> None:
+    """With whole steps, in a run that goes on from a checkpoint as well, until there is no doubt."""
+    simulation = falling()
+    fragile = Fragile(simulation, 0.0, doubtful=True)
+    assert simulation.step()["halvings"] == HALVINGS
+    assert simulation.step()["halvings"] == 0
+    simulation.save(tmp_path / "doubtful.npz")
+    resumed = Simulation(simulation.scene, checkpoint=tmp_path / "doubtful.npz")
+    Fragile(resumed, 0.0, doubtful=True)
+    assert resumed.step()["halvings"] == 0
+    fragile._longest = 1.0
+    simulation.step()
+    fragile._longest = 0.0
+    assert simulation.step()["halvings"] == HALVINGS
 
 
 def test_speeds_that_energy_does_not_allow_stop_it() -> None:

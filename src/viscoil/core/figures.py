@@ -21,6 +21,8 @@ class Figure:
     """How that panel's axis is drawn."""
     most: float = math.inf
     """A step with more than this has gone wrong; one that is no number always has."""
+    doubtful: float = math.inf
+    """A step with more than this, after one with less, is tried with half its length first."""
     whole: bool = False
     """Whether it counts something, so that its axis has whole numbers."""
     progress: str | None = None
@@ -38,6 +40,11 @@ def trouble(figures: Iterable[Figure], stats: Mapping[str, Any]) -> str | None:
         if isinstance(value, int | float) and figure.is_trouble(value):
             return f"{figure.key} is {value:g}"
     return None
+
+
+def doubtful(figures: Iterable[Figure], stats: Mapping[str, Any]) -> bool:
+    """Whether half the step might have done better by one of the figures."""
+    return any(stats.get(figure.key, 0.0) > figure.doubtful for figure in figures)
 
 
 def to_record(figures: Iterable[Figure]) -> list[dict[str, Any]]:

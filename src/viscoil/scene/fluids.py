@@ -21,9 +21,10 @@ class _FluidBase(Made):
     separate: Switch | None = None
     """Whether it stays a body of its own: it collides with other separate bodies and parts from them,
     and does not grow together with them. Elastic solids do, unless it is false."""
-    relax: Switch = False
-    """Whether particles are first moved apart evenly, so that fluid cut to a shape, or to walls,
-    starts without a jump in pressure; then all fluid of the scene is."""
+    relax: Switch | None = None
+    """Whether particles are first moved apart evenly, so that fluid cut to a shape, or to walls, starts
+    without a jump in pressure; then all fluid of the scene is. Unless a fluid says anything, it is done
+    where particles start too close to walls or to other fluid, and the run tells of it."""
 
 
 class BoxFluid(_FluidBase, Box):

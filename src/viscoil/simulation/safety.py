@@ -27,6 +27,7 @@ class Safety:
         self._save, self._load = save, load
         self._frame: Saved | None = None
         self._step: Saved | None = None
+        self.in_doubt = False  # whether the last step was taken though it was doubtful
 
     def remember_frame(self, count: int) -> None:
         """Keeps the state of a finished frame, unless so many particles would take too much memory."""
@@ -45,6 +46,14 @@ class Safety:
     def back_to_frame(self) -> bool:
         """To the last finished frame, likewise."""
         return self._back(self._frame)
+
+    def minds(self, doubtful: bool) -> bool:
+        """Whether a step that is doubtful, or not, should be tried with half its length.
+
+        Not after one that no halving helped: a run through a state that stays doubtful goes on at its
+        usual pace.
+        """
+        return doubtful and not self.in_doubt
 
     def _back(self, saved: Saved | None) -> bool:
         if saved is not None:

@@ -24,7 +24,7 @@ from viscoil.colliders import ColliderSet
 from viscoil.core import compute, memory
 from viscoil.core.checkpoint import load_checkpoint, save_checkpoint
 from viscoil.core.errors import DivergedError, ResumeError, ViscoilError
-from viscoil.core.figures import Figure, trouble
+from viscoil.core.figures import Figure, doubtful, trouble
 from viscoil.core.timing import PhaseClock
 from viscoil.emitters.inflow import Inflow
 from viscoil.forces.registry import Setting, make_forces
@@ -39,7 +39,7 @@ from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
 from viscoil.simulation.safety import HALVINGS, Safety, Saved, SpeedLimit, too_fast
-from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, relax
+from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, spread_out
 from viscoil.simulation.stepping import next_step, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
 from viscoil.solvers.protocol import State
@@ -209,12 +209,16 @@ class Simulation(Controls):
             with self._back_if_it_fails():
                 report = self._try(dt)
             self._admit_what_drives(dt)
-            reason = self._what_is_wrong(report)
-            if reason is None:
-                return report, dt, halvings
+            reason, doubt = self._what_is_wrong(report), doubtful(self.figures, report)
             where = f"step {self.steps}, t = {self.time:.6g} s"
-            if halvings < HALVINGS and self._safety.back_to_step():
+            again = halvings < HALVINGS and (reason or self._safety.minds(doubt))
+            if again and self._safety.back_to_step():
                 dt *= 0.5
+            elif reason is None:
+                self._safety.in_doubt = doubt
+                return report, dt, halvings
+            else:
+                break
         kept = self._safety.back_to_frame()
         raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
 
@@ -349,12 +353,8 @@ class Simulation(Controls):
         start = seed(self.scene, self._colliders)
         self.notes += start.notes
         particles = first_particles(self.scene, start, self._channels)
-        if any(fluid.relax for fluid in self.scene.fluids):
-            standing = self._make_walls()  # bodies too
-            relax(
-                particles, self._solver, self._materials.materials, standing,
-                self.scene.simulation.spacing,
-            )  # fmt: skip
+        standing = self._make_walls()  # bodies too
+        self.notes += spread_out(self.scene, self._solver, particles, self._materials, standing)
         return particles
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -367,6 +367,7 @@ class Simulation(Controls):
             "frame": self.frame,
             "steps": self.steps,
             "last_step": self._last_step,
+            "in_doubt": self._safety.in_doubt,
             "layers": list(self._inflow.layers),
             "gravity": [float(g) for g in self.gravity],
             "materials": [material.minimal() for material in self._materials.materials],
@@ -377,7 +378,7 @@ class Simulation(Controls):
         particles = Particles.load(arrays, metadata)
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
-        self._inflow.layers = list(metadata["layers"])
+        self._safety.in_doubt, self._inflow.layers = metadata["in_doubt"], list(metadata["layers"])
         self._colliders.move_to(self.time, self._last_step)
         self.bodies.load(arrays["bodies"])
         own = {n.removeprefix(OF_SOLVER): a for n, a in arrays.items() if n.startswith(OF_SOLVER)}

@@ -72,8 +72,8 @@ def crowding_at(
 ) -> qd.f32:
     """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and γ of walls `behind`.
 
-    Beside another separate body, what that adds counts by itself, beyond what it adds at a spacing: on
-    whom pressures act (`acting_share`) and what they are for is then the same.
+    Of a firm particle beside another separate body, what that adds counts by itself, beyond what it adds
+    at a spacing: on whom pressures act (`acting_share`) and what they are for is then the same.
     """
     yi = place[i]
     own = value(scale.kind, 0.0)
@@ -89,7 +89,7 @@ def crowding_at(
         else:
             own += w
     unit = scale.volume * scale.value_scale
-    crowding = unit * own - 1.0 + behind
+    crowding = unit * (own + others) - 1.0 + behind
     if qd.static(scale.parted):
         crowding += stencil.loose[i] * (unit * others - scale.beside - crowding)
     return crowding

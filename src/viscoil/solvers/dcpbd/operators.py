@@ -85,11 +85,13 @@ def prepare_stencil(
         stencil.firmness[i] = 0.0
         stencil.pressed[i] = 0.0
         if qd.static(scale.parted):
-            stencil.loose[i] = beside_another(scale, near, i)
+            stencil.loose[i] = 0.0
             stencil.touching[i] = 0.0
     if qd.static(active):
         _prepare_gradients(n, corrected, scale, materials, near, stencil)
         for i in range(n):
+            if qd.static(scale.parted):
+                stencil.loose[i] = beside_another(scale, near, stencil, i)
             stencil.spin[i] = spin_of(gradient(scale, near, stencil, velocity, i))
             stencil.wall_slope[i] = vec3(0.0)
             stencil.pressed_diagonal[i] = 1.0

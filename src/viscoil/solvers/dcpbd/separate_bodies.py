@@ -1,10 +1,11 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Separate bodies collide, rub and part: what holds between particles of two of them.
 
-No stress, no strain and no bend goes across (`operators`), so nothing pulls. To a particle that is beside
-another body (`beside_another`), that body is a wall: what it adds to the density may be as much as at a
-spacing's distance, and no more (`compression`). Its pressure then acts across alone (`acting_share`); it
-is a row of the velocity projection while bodies touch (`pressure_rows`), and never pulls.
+No stress, no strain and no bend goes across (`operators`), so nothing pulls. To a firm particle that is
+beside another body (`beside_another`), that body is a wall: what it adds to the density may be as much as
+at a spacing's distance, and no more (`compression`). Its pressure then acts across alone
+(`acting_share`); it is a row of the velocity projection while bodies touch (`pressure_rows`), and never
+pulls. A particle that is not firm has one pressure for all that is around it, as everywhere.
 
 They rub by Coulomb's law (`rub`). These forces are opposite, but not in line: a turning pair loses a
 little of its spin to the spacing between them.
@@ -44,13 +45,16 @@ def density_of_others(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
 
 
 @qd.func
-def beside_another(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """From 0 to 1: whether another body is near.
+def beside_another(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32) -> qd.f32:
+    """From 0 to 1: whether another body is near, and stress keeps the volume of its own.
 
     From a twentieth to a fifth of what it adds at a spacing: at 1.7 spacings, so that bodies that come
-    closer by a spacing in a step are seen before they are in each other.
+    closer by a spacing in a step are seen before they are in each other. What is less firm has its
+    pressure to keep its volume, and to that all particles are alike: water between cubes of gel was
+    thrown out of the tank otherwise. The firmness that it takes was tried and is not derived.
     """
-    return ramp(density_of_others(scale, near, i) / scale.beside, 0.05, 0.2)
+    near_by = ramp(density_of_others(scale, near, i) / scale.beside, 0.05, 0.2)
+    return near_by * ramp(stencil.firmness[i], 0.3, 0.8)
 
 
 @qd.func
@@ -85,9 +89,8 @@ def acting_share(
     """The share of p_i that acts between i and j: beside another body it is what keeps that away."""
     share = 1.0
     if qd.static(scale.parted):
-        share = 1.0 - stencil.loose[i]
-        if apart(scale, near, i, j):
-            share = stencil.loose[i]
+        if not apart(scale, near, i, j):
+            share = 1.0 - stencil.loose[i]
     return share
 
 

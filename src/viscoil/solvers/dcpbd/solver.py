@@ -107,7 +107,9 @@ class DCPBD(Solver):
             "density_error_mean", "mean", panel="density-error", axis="compression, relative",
             logarithmic=True, progress="density error {:.1e}",
         ),
-        Figure("density_error_max", "largest", panel="density-error", logarithmic=True),
+        Figure(
+            "density_error_max", "largest", panel="density-error", logarithmic=True, doubtful=0.2
+        ),
         Figure(
             "velocity_iterations", "velocity", panel="iterations", axis="iterations of a step",
             whole=True,
