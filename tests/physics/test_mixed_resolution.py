@@ -166,7 +166,10 @@ def test_virtual_work() -> None:
     c.unknowns.bend.fill(0.0)
     velocity_system.let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
     c.unknowns.free_velocity.fill(0.0)
-    velocity_system.velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+    view = c.view
+    velocity_system.velocities_under_stress(
+        c.n, view.scale, view.near, view.walls.arrays, c.stencil, c.unknowns
+    )
     s = numbers(c.view.near.size, c.n)
     force = numbers(c.unknowns.velocity, c.n) * (rig.mass * s**3)[:, None] / DT
     x, k = numbers(c.view.near.position, c.n), tensors(numbers(c.stencil.correction, c.n))

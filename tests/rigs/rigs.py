@@ -164,7 +164,10 @@ def assemble(rig: Rig, c: StepContext) -> Discretisation:
     """Δt (L + Lᵀ) with L_i = 1/V Σ_j g_ij (u_j − u_i) ⊗ K_i x_ij as a sparse matrix."""
     i, j, g, x, k = _pairs(rig, c)
     arm = g[:, None] * np.einsum("pab,pb->pa", k[i], x)
-    derivative = [_differences(i, j, arm[:, along], c.n) for along in range(3)]
+    links = np.einsum("nab,nb->na", k, _links(c))
+    derivative = [
+        _differences(i, j, arm[:, along], c.n) - sp.diags(links[:, along]) for along in range(3)
+    ]
     rows = sp.csr_matrix((6 * c.n, 3 * c.n))
     for component, (a, b) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
         for axis, along in ((a, b), (b, a)):
@@ -188,7 +191,9 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
         g * (1.0 + np.einsum("pa,pa->p", asymmetry[i], x)) * (np.abs(k).max(axis=(1, 2)) > 0.0)[i]
     )
     dt = float(c.view.scale.dt)
-    rows = np.sqrt(2.0) * SPACING * dt * sp.kron(_differences(i, j, tilted, c.n), np.eye(3))
+    linked = sp.diags(np.einsum("na,na->n", asymmetry, _links(c)))
+    bent = _differences(i, j, tilted, c.n) - linked
+    rows = np.sqrt(2.0) * SPACING * dt * sp.kron(bent, np.eye(3))
     return Discretisation(sp.csr_matrix(rows), SPACING**3, rig.mass, dt)
 
 
@@ -214,6 +219,13 @@ def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
     x = numbers(c.view.near.position, c.n)
     k = tensors(numbers(c.stencil.correction, c.n))
     return i, j, numbers(c.stencil.weight, len(j)) / SPACING**3, x[i] - x[j], k
+
+
+def _links(c: StepContext) -> Float:
+    """Σ g x/V of what each particle is linked to of walls, in double precision."""
+    contact = view(c.view.near.contact, c.n)
+    arms = numbers(c.view.walls.arrays.contacts.link_arm, max(int(contact.max()) + 1, 1))
+    return np.asarray(np.where(contact[:, None] >= 0, arms[contact], 0.0) / SPACING**3)
 
 
 def _differences(i: Any, j: Any, factor: Float, n: int) -> sp.csr_matrix:

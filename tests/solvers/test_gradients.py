@@ -27,6 +27,7 @@ from viscoil.solvers.dcpbd.arrays import Stencil
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.operators import differences, gradient
 from viscoil.solvers.dcpbd.velocity_system import let_stress_act, velocities_under_stress
+from viscoil.walls.arrays import WallArrays
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
@@ -37,18 +38,30 @@ pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
 @qd.kernel(fastcache=True)
 def gradients(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, field: Vec3s, out: Mat3s
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    field: Vec3s,
+    out: Mat3s,
 ):
     for i in range(n):
-        out[i] = gradient(scale, near, stencil, field, i)
+        out[i] = gradient(scale, near, walls, stencil, field, i)
 
 
 @qd.kernel(fastcache=True)
 def bends(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, field: Vec3s, out: Vec3s
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    field: Vec3s,
+    out: Vec3s,
 ):
     for i in range(n):
-        _rate, bend, _squeeze = differences(scale, near, stencil, field, i)
+        _rate, bend, _squeeze = differences(scale, near, walls, stencil, field, False, i)
         out[i] = bend
 
 
@@ -69,7 +82,8 @@ class Body:
         array, out = vectors(3, self.n), matrices(self.n)
         write(array, field)
         out.fill(np.nan)
-        gradients(self.n, self.c.view.scale, self.c.view.near, self.c.stencil, array, out)
+        view = self.c.view
+        gradients(self.n, view.scale, view.near, view.walls.arrays, self.c.stencil, array, out)
         return numbers(out, self.n)
 
     def bend(self, field: ArrayLike) -> Float:
@@ -77,7 +91,8 @@ class Body:
         array, out = vectors(3, self.n), vectors(3, self.n)
         write(array, field)
         out.fill(np.nan)
-        bends(self.n, self.c.view.scale, self.c.view.near, self.c.stencil, array, out)
+        view = self.c.view
+        bends(self.n, view.scale, view.near, view.walls.arrays, self.c.stencil, array, out)
         return np.asarray(numbers(out, self.n) * self.kept[:, None])
 
     def force(self, stress: Float | None = None, bend: Float | None = None) -> Float:
@@ -91,7 +106,8 @@ class Body:
         c.unknowns.traction.fill(np.nan)
         c.unknowns.pull.fill(np.nan)
         let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
-        velocities_under_stress(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+        walls = c.view.walls.arrays
+        velocities_under_stress(c.n, c.view.scale, c.view.near, walls, c.stencil, c.unknowns)
         return np.asarray(numbers(c.unknowns.velocity, c.n) * self.rig.mass / DT)
 
     def operator(self, stress: Float) -> Float:

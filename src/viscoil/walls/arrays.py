@@ -74,6 +74,10 @@ class Contacts:
         Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
     )
     friction: Floats  # factor of its material on the walls' friction
+    linked: Ints  # 1: stress holds it to sticky walls (`solvers.dcpbd.no_slip`), which else fix it
+    link_arm: Vec3s  # Σ g x of the points where these walls are nearest, m²
+    link_velocity: Vec3s  # of these surfaces, m/s
+    link_wall: Ints  # the collider that it is linked to most
     wanted: Vec3s  # its velocity if no wall were there, m/s
     wanted_change: Vec3s  # m/s: what a direction of conjugate gradients does to that
     before: Vec3s  # its velocity before an iteration, m/s
@@ -222,6 +226,10 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         start=vectors(4, count * bodies),
         impulse=vectors(3, count * bodies),
         friction=scalars(qd.f32, count),
+        linked=scalars(qd.i32, count),
+        link_arm=vectors(3, count),
+        link_velocity=vectors(3, count),
+        link_wall=scalars(qd.i32, count),
         wanted=vectors(3, count),
         wanted_change=vectors(3, count),
         before=vectors(3, count),

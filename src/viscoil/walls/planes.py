@@ -126,7 +126,7 @@ def _held_by(
         slip -= slip.dot(n) * n
         friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, x)
         grip = friction * (-gap / scale.dt)
-        lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
+        lost = share_of_slip_lost(c, k, walls, slip.norm(), grip)
         held -= lost * slip
         if qd.static(walls.coupled):
             if -gap > walls.contacts.push[c] or lost == 1.0:
@@ -160,11 +160,18 @@ def _take_freedom(c: qd.i32, n: vec3, sticks: bool, walls: WallArrays):
 
 
 @qd.func
-def share_of_slip_lost(kind: qd.i32, slip: qd.f32, grip: qd.f32) -> qd.f32:
-    """How much of a slip along a wall contact takes away: all of it up to the `grip` of friction."""
+def share_of_slip_lost(
+    c: qd.i32, k: qd.i32, walls: WallArrays, slip: qd.f32, grip: qd.f32
+) -> qd.f32:
+    """How much of a slip of contact c along wall k it takes away: all of it up to the `grip` of friction.
+
+    A sticky wall takes all of it, unless stress holds the particle to the wall's surface.
+    """
     lost = 0.0
+    kind = walls.colliders.contact[k]
     if kind == Contact.STICKY:
-        lost = 1.0
+        if walls.contacts.linked[c] == 0:
+            lost = 1.0
     elif kind == Contact.FRICTION:
         lost = qd.min(1.0, grip / qd.max(slip, 1e-30))
     return lost

@@ -94,7 +94,7 @@ def _pushed_from(
         slip *= take
         friction = walls.contacts.friction[c] * surface_friction(walls.colliders, k, y)
         grip = friction * depth / scale.dt
-        lost = share_of_slip_lost(walls.colliders.contact[k], slip.norm(), grip)
+        lost = share_of_slip_lost(c, k, walls, slip.norm(), grip)
         moving -= lost * slip
     moving += push / scale.dt
     if not last_word:

@@ -78,6 +78,8 @@ def collect(
             walls.contacts.mode[c] = Mode.FREE
             walls.contacts.normal[c] = vec3(0.0)
             walls.contacts.push[c] = 0.0
+            walls.contacts.linked[c] = 0
+            walls.contacts.link_arm[c] = vec3(0.0)
             if qd.static(walls.coupled):
                 walls.contacts.holder[c] = -1
                 for b in range(walls.body_count):

@@ -13,6 +13,7 @@ from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import leak, resisted
 from viscoil.solvers.dcpbd.operators import gradient
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
+from viscoil.walls.arrays import WallArrays
 
 
 @qd.func
@@ -55,6 +56,7 @@ def update_conformation(
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
+    walls: WallArrays,
     stencil: Stencil,
     memory: Memory,
     unknowns: Unknowns,
@@ -63,7 +65,7 @@ def update_conformation(
     for i in range(n):
         m = near.material[i]
         relaxation = materials.relaxation[m] * (1.0 - leak(materials, near, stencil, i))
-        deformation = scale.dt * gradient(scale, near, stencil, unknowns.velocity, i)
+        deformation = scale.dt * gradient(scale, near, walls, stencil, unknowns.velocity, i)
         deformation += qd.Matrix.identity(qd.f32, 3)
         q = memory.conformation[i]
         if qd.static(implicit):

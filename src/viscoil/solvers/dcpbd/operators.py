@@ -38,8 +38,10 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import resisted
+from viscoil.solvers.dcpbd.no_slip import link_arm, link_difference, link_to_walls, unlink
 from viscoil.solvers.dcpbd.separate_bodies import beside_another, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
+from viscoil.walls.arrays import WallArrays
 
 
 @qd.func
@@ -74,6 +76,7 @@ def prepare_stencil(
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
+    walls: WallArrays,
     velocity: Vec3s,
     stencil: Stencil,
 ):
@@ -88,11 +91,11 @@ def prepare_stencil(
             stencil.loose[i] = 0.0
             stencil.touching[i] = 0.0
     if qd.static(active):
-        _prepare_gradients(n, corrected, scale, materials, near, stencil)
+        _prepare_gradients(n, corrected, scale, materials, near, walls, stencil)
         for i in range(n):
             if qd.static(scale.parted):
                 stencil.loose[i] = beside_another(scale, near, stencil, i)
-            stencil.spin[i] = spin_of(gradient(scale, near, stencil, velocity, i))
+            stencil.spin[i] = spin_of(gradient(scale, near, walls, stencil, velocity, i))
             stencil.wall_slope[i] = vec3(0.0)
             stencil.pressed_diagonal[i] = 1.0
             stencil.pressed_offset[i] = 0.0
@@ -107,14 +110,20 @@ def _prepare_gradients(
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
+    walls: WallArrays,
     stencil: Stencil,
 ):
     for i in range(n):
         moment, total = _prepare_weights(scale, near, stencil, i)
         volume = volume_of(scale, near, i)
+        if qd.static(corrected):
+            moment = link_to_walls(moment, scale, near, walls, i)
         correction = invert_moment(-moment / volume, corrected)
+        if materials.active[near.material[i]] == 0 or double_dot(correction, correction) == 0.0:
+            unlink(near, walls, i)
         own = times_vector(correction, total)
-        _prepare_diagonals(correction, own, scale, near, stencil, i)
+        linked = link_arm(near, walls, i)
+        _prepare_diagonals(correction, own, linked, scale, near, stencil, i)
         if materials.active[near.material[i]] == 0:
             correction = vec6(0.0)
         stencil.correction[i] = correction
@@ -181,13 +190,23 @@ def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd
 
 @qd.func
 def _prepare_diagonals(
-    correction: vec6, own: vec3, scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32
+    correction: vec6,
+    own: vec3,
+    linked: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    stencil: Stencil,
+    i: qd.i32,
 ):
-    """Mean diagonals of the systems of stresses and of bends; `own` is K Σ_j g_ij x_ij."""
+    """Mean diagonals of the systems of stresses and of bends.
+
+    `own` is K Σ_j g_ij x_ij over particles, `linked` Σ g x over walls.
+    """
     xi = near.position[i]
     volume = volume_of(scale, near, i)
-    sum_of_squares = own.dot(own) * near.inverse_mass[i]
-    tilted_sum = 0.0
+    all_arms = own + times_vector(correction, linked)
+    sum_of_squares = all_arms.dot(all_arms) * near.inverse_mass[i]
+    tilted_sum = own.dot(linked) / volume
     tilted_squares = 0.0
     for k in range(near.pairs.start[i], stencil.weighted_end[i]):
         j = near.pairs.neighbor[k]
@@ -209,9 +228,15 @@ def _prepare_diagonals(
 
 @qd.func
 def differences(
-    scale: Scale, near: ParticleArrays, stencil: Stencil, field: qd.template(), i: qd.i32
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    field: qd.template(),
+    changed: qd.template(),
+    i: qd.i32,
 ):
-    """(L_i, e_i/Δt, −Σ_j V_j ∇W_ij·(f_j − f_i)) of a vector field f.
+    """(L_i, e_i/Δt, −Σ_j V_j ∇W_ij·(f_j − f_i)) of a field f of velocities, or of changes of them.
 
     Its gradient ∂f_a/∂x_b, how it bends, and the rate at which it compresses, without what walls add.
     """
@@ -233,16 +258,22 @@ def differences(
     together = total.trace()
     if touches(scale, stencil, i):
         together = across
+    total += link_difference(fi, changed, near, walls, i)
     bend = 2.0 * bend_length(scale, near, i) / volume * (plain + total @ stencil.asymmetry[i])
     return total @ to_matrix(stencil.correction[i]) / volume, bend, -together / volume
 
 
 @qd.func
 def gradient(
-    scale: Scale, near: ParticleArrays, stencil: Stencil, field: qd.template(), i: qd.i32
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    field: qd.template(),
+    i: qd.i32,
 ) -> mat3:
-    """L_i of a vector field: ∂field_a/∂x_b."""
-    rate, _bend, _squeeze = differences(scale, near, stencil, field, i)
+    """L_i of a field of velocities: ∂field_a/∂x_b."""
+    rate, _bend, _squeeze = differences(scale, near, walls, stencil, field, False, i)
     return rate
 
 
@@ -269,9 +300,18 @@ def set_traction(
 
 @qd.func
 def stress_force(
-    scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns, i: qd.i32
+    pressure: qd.f32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+    i: qd.i32,
 ) -> vec3:
-    """f_i of the stresses, bends and pressures that act (`set_traction`), N; without walls."""
+    """f_i of the stresses, bends and pressures that act (`set_traction`), N.
+
+    Walls bear no pressure here: √w p of the particle is given, to be left out.
+    """
     xi = near.position[i]
     own = unknowns.traction[i]
     pull = unknowns.pull[i]
@@ -286,4 +326,5 @@ def stress_force(
         else:
             arm += x
             force += unknowns.traction[j] @ x + g * (pull - unknowns.pull[j])
-    return force + own @ arm
+    linked = link_arm(near, walls, i)
+    return force + own @ (arm + linked) + pressure * linked

@@ -172,10 +172,10 @@ def iterate(
         move_bodies(scale, near, walls)
         if qd.static(options.conforming):
             jacobi_from_positions(
-                n, options, scale, materials, near, stencil, memory, unknowns, loop
+                n, options, scale, materials, near, walls, stencil, memory, unknowns, loop
             )
             for i in range(n):
-                force = stress_force(scale, near, stencil, unknowns, i)
+                force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
                 change = scale.dt * scale.dt * near.inverse_mass[i] * force
                 move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
@@ -253,6 +253,7 @@ def jacobi_from_positions(
     scale: Scale,
     materials: StressTable,
     near: ParticleArrays,
+    walls: WallArrays,
     stencil: Stencil,
     memory: Memory,
     unknowns: Unknowns,
@@ -260,7 +261,7 @@ def jacobi_from_positions(
 ):
     """Eq. 17: Δσ, which acts, from the constraint at Δt u; per block: r·z."""
     for i in range(n):
-        moved = scale.dt * gradient(scale, near, stencil, unknowns.velocity, i)
+        moved = scale.dt * gradient(scale, near, walls, stencil, unknowns.velocity, i)
         strain = strain_step(moved, 1.0)
         if qd.static(options.corotated):
             deformation = moved + qd.Matrix.identity(qd.f32, 3)

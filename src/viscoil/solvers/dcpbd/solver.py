@@ -238,12 +238,12 @@ class DCPBD(Solver):
 
     def _prepare(self, c: StepContext) -> None:
         view = c.view
-        operators.prepare_stencil(
-            c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
-            c.materials, view.near, c.unknowns.velocity, c.stencil,
-        )  # fmt: skip
         friction = view.materials.table.wall_friction
         view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
+        operators.prepare_stencil(
+            c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
+            c.materials, view.near, view.walls.arrays, c.unknowns.velocity, c.stencil,
+        )  # fmt: skip
 
     def _choose_planes(self, c: StepContext) -> None:
         c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)
@@ -255,7 +255,7 @@ class DCPBD(Solver):
         if c.carries_stress:
             conformation_update.update_conformation(
                 c.n, self.settings.conformation_update == "implicit", c.view.scale,
-                c.materials, c.view.near, c.stencil, c.memory, c.unknowns,
+                c.materials, c.view.near, c.view.walls.arrays, c.stencil, c.memory, c.unknowns,
             )  # fmt: skip
 
     def _finish(self, c: StepContext) -> None:

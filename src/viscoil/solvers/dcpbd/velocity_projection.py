@@ -74,9 +74,9 @@ class VelocityProjection:
 
     def _let_stress_act(self, c: StepContext) -> None:
         """u ← Π(u* + M⁻¹Jᵀσ)."""
-        scale, near = c.view.scale, c.view.near
+        scale, near, walls = c.view.scale, c.view.near, c.view.walls.arrays
         velocity_system.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
-        velocity_system.velocities_under_stress(c.n, scale, near, c.stencil, c.unknowns)
+        velocity_system.velocities_under_stress(c.n, scale, near, walls, c.stencil, c.unknowns)
         c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, in_solve=True)
 
     def _start(self, c: StepContext) -> float:
@@ -110,7 +110,9 @@ class VelocityProjection:
                 c.n, self.settings.jacobi_relaxation, c.system, self._loop.arrays
             )
             rz = self._loop.total(c.n)
-            velocity_system.add_velocity_change(c.n, scale, near, c.stencil, c.unknowns)
+            velocity_system.add_velocity_change(
+                c.n, scale, near, c.view.walls.arrays, c.stencil, c.unknowns
+            )
             c.view.walls.constrain_velocities(
                 scale, near, c.unknowns.velocity, in_solve=True, anew=False
             )

@@ -82,11 +82,16 @@ def let_stress_act(
 
 @qd.kernel(fastcache=True)
 def velocities_under_stress(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
 ):
-    """u ← u* + Δt f/m, as if no wall were there."""
+    """u ← u* + Δt f/m, as if no wall were in the way."""
     for i in range(n):
-        force = stress_force(scale, near, stencil, unknowns, i)
+        force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
         unknowns.velocity[i] = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
 
 
@@ -106,7 +111,9 @@ def strain_under(s: System, i: qd.i32):
     The spin is that of u⁰. That of u* turns where walls and stress will hold the fluid, by up to
     (g Δt²/d)² of a strain: fluid at rest never came to an end with it.
     """
-    rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity, i)
+    rate, bend, squeeze = differences(
+        s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity, False, i
+    )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity[i])
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
@@ -235,8 +242,8 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     for i in range(n):
         volume = volume_of(s.scale, s.near, i)
         rise = s.unknowns.pressure_direction[i]
-        force = stress_force(s.scale, s.near, s.stencil, s.unknowns, i)
         acting = qd.sqrt(s.stencil.pressed[i]) * rise
+        force = stress_force(acting, s.scale, s.near, s.walls, s.stencil, s.unknowns, i)
         force -= volume * acting * s.stencil.wall_slope[i]
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
@@ -291,7 +298,9 @@ def advance(s: System, length: qd.f32, i: qd.i32):
     p = s.unknowns.direction[i]
     q = s.unknowns.bend_direction[i]
     rise = s.unknowns.pressure_direction[i]
-    rate, bend, squeeze = differences(s.scale, s.near, s.stencil, s.unknowns.velocity_change, i)
+    rate, bend, squeeze = differences(
+        s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity_change, True, i
+    )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
     strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
     root = qd.sqrt(row_share(s.scale, s.stencil, i))
@@ -355,9 +364,14 @@ def jacobi_from_velocities(n: qd.i32, beta: qd.f32, s: System, loop: LoopArrays)
 
 @qd.kernel(fastcache=True)
 def add_velocity_change(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
 ):
     """Eq. 12: u += Δt f/m."""
     for i in range(n):
-        force = stress_force(scale, near, stencil, unknowns, i)
+        force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
         unknowns.velocity[i] = unknowns.velocity[i] + scale.dt * near.inverse_mass[i] * force
