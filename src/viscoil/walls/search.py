@@ -8,9 +8,10 @@ from viscoil.colliders.arrays import carried, distance_and_normal
 from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vec4
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, spacing_of, support_of
+from viscoil.neighbors.resolution import pair_size, spacing_of, support_of, value_share
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import Mode, WallArrays, nozzle_of
+from viscoil.walls.arrays import Mode, WallArrays, is_known, nozzle_of, wall_density
+from viscoil.walls.mirrors import reflections
 
 
 @qd.kernel(fastcache=True)
@@ -102,10 +103,22 @@ def find_shields(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallA
     for c in range(count):
         i = walls.contacts.particle[c]
         nearest = vec4(0.0, 0.0, 0.0, 1e30)
+        mirrors = 0
+        across = vec3(0.0)
+        for s in range(3):
+            walls.contacts.mirror[3 * c + s] = -1
         for k in range(walls.count):
             at = distance_and_normal(walls.colliders, k, near.position[i])
             if at[3] < nearest[3]:
                 nearest = at
+            if mirrors < 3 and is_known(at) and at[3] < support_of(scale, near, i):
+                h = qd.max(at[3], 0.1 * walls.contacts.spacing[c])
+                walls.contacts.mirror[3 * c + mirrors] = k
+                walls.contacts.mirror_height[3 * c + mirrors] = h
+                for s in qd.static(range(3)):
+                    if s == mirrors:
+                        across[s] = 4.0 * h * h
+                mirrors += 1
         n = vec3(nearest[0], nearest[1], nearest[2])
         shielded = 0
         towards, layer = 0.7, 1.5
@@ -116,5 +129,10 @@ def find_shields(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallA
                 reach = layer * pair_size(scale, near, i, j) * scale.spacing
                 if x.dot(n) > towards * x.norm() and x.norm() < reach:
                     shielded = 1
+        support = support_of(scale, near, i)
+        own, _slope = reflections(0.0, across, support, scale.kind)
+        behind = wall_density(near.position[i], support, walls)[3]
+        unit = scale.volume * scale.value_scale
+        walls.contacts.mirror_offset[c] = unit * value_share(scale, near, i, i) * own - behind
         walls.contacts.shielded[c] = shielded
         walls.contacts.height[c] = nearest[3]

@@ -11,6 +11,7 @@ from viscoil.neighbors.resolution import pair_size, slope_share, support_of, val
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.mirrors import images, mirror_offset
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, wall_density
 
 
@@ -34,15 +35,20 @@ def measure_old_compression(
                 x, support = near.position[i], support_of(scale, near, i)
                 behind, _along = density_of_walls_before(x, scale.dt, support, walls)
                 share = behind[3]
-            compression = crowding_at(near.position, share, scale, near, stencil, i)
+            compression = crowding_at(near.position, share, scale, near, walls, stencil, i)
         unknowns.old_compression[i] = compression
 
 
 @qd.func
-def slope_between(x: vec3, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+def slope_between(
+    x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
+) -> qd.f32:
     """What makes ∇W of the pair from the way x between them, in units of `scale.gradient_scale`."""
-    slope = slope_over_q(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
-    return slope * slope_share(scale, near, i, j)
+    support = pair_size(scale, near, i, j) * scale.support
+    r = x.norm()
+    slope = slope_over_q(scale.kind, r / support)
+    _w, mirrored = images(r, support, scale, near, walls, i, j)
+    return (slope + mirrored) * slope_share(scale, near, i, j)
 
 
 @qd.func
@@ -58,7 +64,7 @@ def compression_at(
     behind = 0.0
     if near.contact[i] >= 0:
         behind = wall_density(place[i], support_of(scale, near, i), walls)[3]
-    return crowding_at(place, behind, scale, near, stencil, i)
+    return crowding_at(place, behind, scale, near, walls, stencil, i)
 
 
 @qd.func
@@ -67,6 +73,7 @@ def crowding_at(
     behind: qd.f32,
     scale: Scale,
     near: ParticleArrays,
+    walls: WallArrays,
     stencil: Stencil,
     i: qd.i32,
 ) -> qd.f32:
@@ -81,15 +88,17 @@ def crowding_at(
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         x = separation(near.period, yi, place[j])
-        size = pair_size(scale, near, i, j)
-        w = value(scale.kind, x.norm() / (size * scale.support))
+        support = pair_size(scale, near, i, j) * scale.support
+        w = value(scale.kind, x.norm() / support)
+        mirrored, _slope = images(x.norm(), support, scale, near, walls, i, j)
+        w += mirrored
         w *= value_share(scale, near, i, j)
         if apart(scale, near, i, j):
             others += w
         else:
             own += w
     unit = scale.volume * scale.value_scale
-    crowding = unit * (own + others) - 1.0 + behind
+    crowding = unit * (own + others) - 1.0 + behind + mirror_offset(near, walls, i)
     if qd.static(scale.parted):
         crowding += stencil.loose[i] * (unit * others - scale.beside - crowding)
     return crowding

@@ -170,7 +170,7 @@ def prepare_stiffness(
             before = separation(near.period, xi, near.position[j])
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
-            slope = slope_between(x, scale, near, i, j) * acting_share(scale, near, stencil, i, j)
+            slope = slope_between(x, scale, near, walls, i, j) * acting_share(scale, near, stencil, i, j)
             arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
@@ -302,7 +302,7 @@ def apply_pressure_change(
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
-            slope = slope_between(x, scale, near, i, j)
+            slope = slope_between(x, scale, near, walls, i, j)
             if qd.static(shifting):
                 firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
                 together = not apart(scale, near, i, j)

@@ -47,6 +47,7 @@ from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, least_compliance
+from viscoil.solvers.dcpbd.mirrors import mirrored_weight
 from viscoil.solvers.dcpbd.separate_bodies import density_of_others, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven
@@ -189,7 +190,9 @@ def _prepare_row(
     for k in range(near.pairs.start[i], stencil.weighted_end[i]):
         j = near.pairs.neighbor[k]
         if apart(scale, near, i, j) == across:
-            arm = stencil.weight[k] / volume * separation(near.period, xi, near.position[j])
+            x = separation(near.period, xi, near.position[j])
+            weight = stencil.weight[k] + mirrored_weight(x, scale, near, walls, i, j)
+            arm = weight / volume * x
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
     if near.contact[i] >= 0 and not across:

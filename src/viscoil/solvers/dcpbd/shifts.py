@@ -95,7 +95,7 @@ def _shift(
             x = separation(near.period, yi, unknowns.place[j])
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             if stencil.firmness[j] > 0.0 and not apart(scale, near, i, j):
-                push -= (own + other) * slope_between(x, scale, near, i, j) * x
+                push -= (own + other) * slope_between(x, scale, near, walls, i, j) * x
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
             push -= own * wall_slope(yi, 0.0, scale, near, walls, i)

@@ -29,6 +29,7 @@ from viscoil.solvers.dcpbd.elasticity import (
     resisted,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
+from viscoil.solvers.dcpbd.mirrors import mirrored_push, mirrored_squeeze
 from viscoil.solvers.dcpbd.operators import differences, set_traction, stress_force
 from viscoil.solvers.dcpbd.separate_bodies import row_share
 from viscoil.solvers.dcpbd.stress_table import StressTable
@@ -115,6 +116,7 @@ def strain_under(s: System, i: qd.i32):
         s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity, False, i
     )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity[i])
+    squeeze += mirrored_squeeze(s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity, i)
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
         strain += rotation_strain(s.stencil.spin[i], s.scale.dt)
@@ -245,6 +247,7 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         acting = qd.sqrt(s.stencil.pressed[i]) * rise
         force = stress_force(acting, s.scale, s.near, s.walls, s.stencil, s.unknowns, i)
         force -= volume * acting * s.stencil.wall_slope[i]
+        force += mirrored_push(s.scale, s.near, s.walls, s.stencil, s.unknowns, i)
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
             s.walls.contacts.wanted_change[s.near.contact[i]] = w
@@ -302,6 +305,7 @@ def advance(s: System, length: qd.f32, i: qd.i32):
         s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity_change, True, i
     )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
+    squeeze += mirrored_squeeze(s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity_change, i)
     strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
     root = qd.sqrt(row_share(s.scale, s.stencil, i))
     s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * root * rise
