@@ -13,8 +13,10 @@ from viscoil.core.compute import view, write
 from viscoil.core.timing import PhaseClock
 from viscoil.forces.registry import bare_forces
 from viscoil.materials.table import Materials
+from viscoil.neighbors.lattice import smoothing_slope
 from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.neighbors.pairs import Neighbors
+from viscoil.neighbors.smoothing import Smoothing
 from viscoil.particles.store import SIZE, Particles
 from viscoil.scene import Collider, Material, PlaneCollider
 from viscoil.scene.solvers import settings_model
@@ -200,6 +202,7 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
 def assemble_pressures(rig: Rig, c: StepContext) -> Discretisation:
     """2 Δt (Σ_j V ∇W_ij·(u_i − u_j) + ∇γ_i·u_i) times √w, the share by which particles are pressed."""
     i, j, g, x, _k = _pairs(rig, c)
+    g = g * (1.0 + _images(c, i, j, x))
     slope = numbers(c.stencil.wall_slope, c.n)
     rows = sp.csr_matrix((c.n, 3 * c.n))
     for axis in range(3):
@@ -219,6 +222,22 @@ def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
     x = numbers(c.view.near.position, c.n)
     k = tensors(numbers(c.stencil.correction, c.n))
     return i, j, numbers(c.stencil.weight, len(j)) / SPACING**3, x[i] - x[j], k
+
+
+def _images(c: StepContext, i: Any, j: Any, x: Float) -> Float:
+    """What images of pairs in one wall, half a support away at most, add to their weights, of these."""
+    scale, contacts = c.view.scale, c.view.walls.arrays.contacts
+    kind = Smoothing(scale.kind)
+    contact = view(c.view.near.contact, c.n)
+    heights = numbers(contacts.height, max(int(contact.max()) + 1, 1))
+    height = np.where(contact >= 0, heights[contact], np.inf)
+    q = np.linalg.norm(x, axis=1) / scale.support
+    away = np.sqrt(q**2 + 4.0 * height[i] * height[j] / scale.support**2)
+    seen = np.isfinite(away) & (away < 1.0) & (q < 1.0)
+    share = np.zeros(len(q))
+    share[seen] = smoothing_slope(kind, away[seen]) / away[seen]
+    share[seen] /= smoothing_slope(kind, q[seen]) / q[seen]
+    return share
 
 
 def _links(c: StepContext) -> Float:

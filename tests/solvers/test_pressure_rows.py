@@ -183,13 +183,13 @@ def test_a_deep_column_does_not_shake(layers: int, bar: float) -> None:
     """What pressure does to particles out of line at 1/120 s is beyond an explicit step.
 
     Where pressures acted at the places to which the step would lead, syrup of 40 layers shook at 20 mm/s
-    for ever; with all pressures recalled, well solved or not, that of 60 at 250. What is left after a
-    second is the lattice that gives way.
+    for ever; with all pressures recalled, well solved or not, that of 60 at 250. After about a second the
+    lattice gives way; this is what is left when it has.
     """
     simulation = Simulation(tank({"density": 1000.0, "viscosity": 3.0}, (4, layers, 4)))
     speeds = []
-    for _ in range(150):
+    for _ in range(240):
         simulation.step(1 / 120)
         velocity = simulation.particles["velocity"].astype(np.float64)
         speeds.append(np.linalg.norm(velocity, axis=1).mean())
-    below(np.mean(speeds[120:]), bar, "mean speed, m/s")
+    below(np.mean(speeds[210:]), bar, "mean speed, m/s")

@@ -22,12 +22,15 @@ Saved = tuple[dict[str, Any], dict[str, Any]]
 class Safety:
     """Copies of the state before the present step and of the last finished frame."""
 
-    def __init__(self, save: Callable[[], Saved], load: Callable[[Saved], None]) -> None:
+    def __init__(
+        self, save: Callable[[], Saved], load: Callable[[Saved], None], scene: Scene
+    ) -> None:
         """`save` gives a copy of the state, which `load` takes back."""
         self._save, self._load = save, load
         self._frame: Saved | None = None
         self._step: Saved | None = None
-        self.in_doubt = False  # whether the last step was taken though it was doubtful
+        # whether the last step was taken though it was doubtful, or the start may be
+        self.in_doubt = any(fluid.relax is False for fluid in scene.fluids)
 
     def remember_frame(self, count: int) -> None:
         """Keeps the state of a finished frame, unless so many particles would take too much memory."""

@@ -97,7 +97,7 @@ class Simulation(Controls):
         self._removed = 0  # in the last step; they are dropped by the next one
         self._stepping = False
         self._limit = SpeedLimit()
-        self._safety = Safety(self._state, self._return_to)
+        self._safety = Safety(self._state, self._return_to, scene)
         self.particles = self._restore(checkpoint, keep_settings) if checkpoint else self._start()
         """All particles; `particles["velocity"]` is like a NumPy array until the next step."""
         if checkpoint:

@@ -78,9 +78,12 @@ class Contacts:
     link_arm: Vec3s  # Σ g x of the points where these walls are nearest, m²
     link_velocity: Vec3s  # of these surfaces, m/s
     link_wall: Ints  # the collider that it is linked to most
-    mirror: Ints  # (3 each) walls that mirror its neighbours (`mirrors`), -1: none
+    mirrors: Ints  # how many walls mirror its neighbours (`mirrors`), three at most
+    mirror: Ints  # (3 each) these walls
     mirror_height: Floats  # (3 each) m: how far these are
-    mirror_offset: Floats  # what its own images add to its density, less γ, at the start of the step
+    mirror_offset: (
+        Floats  # what its own images add to its density, less γ, at the start of the step
+    )
     wanted: Vec3s  # its velocity if no wall were there, m/s
     wanted_change: Vec3s  # m/s: what a direction of conjugate gradients does to that
     before: Vec3s  # its velocity before an iteration, m/s
@@ -233,6 +236,7 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         link_arm=vectors(3, count),
         link_velocity=vectors(3, count),
         link_wall=scalars(qd.i32, count),
+        mirrors=scalars(qd.i32, count),
         mirror=scalars(qd.i32, 3 * count),
         mirror_height=scalars(qd.f32, 3 * count),
         mirror_offset=scalars(qd.f32, count),

@@ -75,7 +75,7 @@ class ContactWalls:
             self.arrays.contacts = make_contacts(int(count * 1.2), self.arrays.body_count)
         self.arrays.contacts.count = count
         search.collect(n, scale, near, self.arrays, friction, self._marks)
-        search.find_shields(count, scale, near, self.arrays)
+        search.survey(count, scale, near, self.arrays)
         if self.arrays.coupled:
             body_velocities.place_bodies(scale.dt, self.arrays)
 

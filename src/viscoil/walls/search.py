@@ -10,7 +10,7 @@ from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, support_of, value_share
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import Mode, WallArrays, is_known, nozzle_of, wall_density
+from viscoil.walls.arrays import Mode, WallArrays, density_of_walls_before, is_known, nozzle_of
 from viscoil.walls.mirrors import reflections
 
 
@@ -94,45 +94,62 @@ def collect(
 
 
 @qd.kernel(fastcache=True)
-def find_shields(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
+def survey(count: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
+    """What is between particles and the walls beside them, and which of these mirror particles."""
+    for c in range(count):
+        _find_shield(c, scale, near, walls)
+        _find_mirrors(c, scale, near, walls)
+
+
+@qd.func
+def _find_shield(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
     """A particle is shielded if it does not touch the wall and another is between them.
 
     That one lies within 45 degrees (cosine 0.7) of the way to the wall and nearer than 1.5 spacings, as
     nearest neighbours on a lattice and those across a face do; those across a cube (1.7) do not.
     """
-    for c in range(count):
-        i = walls.contacts.particle[c]
-        nearest = vec4(0.0, 0.0, 0.0, 1e30)
-        mirrors = 0
-        across = vec3(0.0)
-        for s in range(3):
-            walls.contacts.mirror[3 * c + s] = -1
-        for k in range(walls.count):
-            at = distance_and_normal(walls.colliders, k, near.position[i])
-            if at[3] < nearest[3]:
-                nearest = at
-            if mirrors < 3 and is_known(at) and at[3] < support_of(scale, near, i):
-                h = qd.max(at[3], 0.1 * walls.contacts.spacing[c])
-                walls.contacts.mirror[3 * c + mirrors] = k
-                walls.contacts.mirror_height[3 * c + mirrors] = h
-                for s in qd.static(range(3)):
-                    if s == mirrors:
-                        across[s] = 4.0 * h * h
-                mirrors += 1
-        n = vec3(nearest[0], nearest[1], nearest[2])
-        shielded = 0
-        towards, layer = 0.7, 1.5
-        if nearest[3] > walls.contacts.spacing[c]:
-            for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
-                j = near.pairs.neighbor[k]
-                x = separation(near.period, near.position[i], near.position[j])
-                reach = layer * pair_size(scale, near, i, j) * scale.spacing
-                if x.dot(n) > towards * x.norm() and x.norm() < reach:
-                    shielded = 1
-        support = support_of(scale, near, i)
-        own, _slope = reflections(0.0, across, support, scale.kind)
-        behind = wall_density(near.position[i], support, walls)[3]
-        unit = scale.volume * scale.value_scale
-        walls.contacts.mirror_offset[c] = unit * value_share(scale, near, i, i) * own - behind
-        walls.contacts.shielded[c] = shielded
-        walls.contacts.height[c] = nearest[3]
+    i = walls.contacts.particle[c]
+    nearest = vec4(0.0, 0.0, 0.0, 1e30)
+    for k in range(walls.count):
+        at = distance_and_normal(walls.colliders, k, near.position[i])
+        if at[3] < nearest[3]:
+            nearest = at
+    n = vec3(nearest[0], nearest[1], nearest[2])
+    shielded = 0
+    towards, layer = 0.7, 1.5
+    if nearest[3] > walls.contacts.spacing[c]:
+        for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, near.position[i], near.position[j])
+            reach = layer * pair_size(scale, near, i, j) * scale.spacing
+            if x.dot(n) > towards * x.norm() and x.norm() < reach:
+                shielded = 1
+    walls.contacts.shielded[c] = shielded
+    walls.contacts.height[c] = nearest[3]
+
+
+@qd.func
+def _find_mirrors(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
+    """The walls in which the particle has images (`mirrors`), and what its own add to its density.
+
+    Three at most, as in the corner of a box. A particle that is in the wall has its image a tenth of a
+    spacing behind the surface.
+    """
+    i = walls.contacts.particle[c]
+    support = support_of(scale, near, i)
+    across = vec3(0.0)
+    found = 0
+    for k in range(walls.count):
+        x = carried(walls.colliders, k, scale.dt, near.position[i])
+        at = distance_and_normal(walls.colliders, k, x)
+        if found < 3 and is_known(at) and at[3] < support:
+            height = qd.max(at[3], 0.1 * walls.contacts.spacing[c])
+            walls.contacts.mirror[3 * c + found] = k
+            walls.contacts.mirror_height[3 * c + found] = height
+            across = vec3(4.0 * height * height, across[0], across[1])
+            found += 1
+    walls.contacts.mirrors[c] = found
+    own, _slope = reflections(0.0, found, across, support, scale.kind)
+    behind, _along = density_of_walls_before(near.position[i], scale.dt, support, walls)
+    value = scale.volume * scale.value_scale * value_share(scale, near, i, i) * own
+    walls.contacts.mirror_offset[c] = value - behind[3]

@@ -21,7 +21,7 @@ HEAT = (
     "kernels.soften", "kernels.add_changes",
 )  # fmt: skip
 SHORT = (
-    "pairs._link_cells", "search.bound_others", "search.mark", "search.find_shields",
+    "pairs._link_cells", "search.bound_others", "search.mark", "search.survey",
     "search.collect", "pairs._list_chunk", "force_fields._accelerate", "diagnostics._diagnose",
     "pairs._fill_bricks", "pairs._gather_cells", "pairs._mark_changes", "arrays.set_masses",
     "store._gather_floats", "store._gather_ints", "store._gather_vec3", "store._gather_vec6",

@@ -11,7 +11,7 @@ from viscoil.neighbors.resolution import pair_size, slope_share, support_of, val
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.solvers.dcpbd.mirrors import images, mirror_offset
+from viscoil.solvers.dcpbd.mirrors import mirror_offset, mirrored_density
 from viscoil.walls.arrays import WallArrays, density_of_walls_before, wall_density
 
 
@@ -40,15 +40,13 @@ def measure_old_compression(
 
 
 @qd.func
-def slope_between(
-    x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
-) -> qd.f32:
-    """What makes ∇W of the pair from the way x between them, in units of `scale.gradient_scale`."""
-    support = pair_size(scale, near, i, j) * scale.support
-    r = x.norm()
-    slope = slope_over_q(scale.kind, r / support)
-    _w, mirrored = images(r, support, scale, near, walls, i, j)
-    return (slope + mirrored) * slope_share(scale, near, i, j)
+def slope_between(x: vec3, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+    """What makes ∇W of the pair from the way x between them, in units of `scale.gradient_scale`.
+
+    Without images (`mirrors.mirrored_slope`).
+    """
+    slope = slope_over_q(scale.kind, x.norm() / (pair_size(scale, near, i, j) * scale.support))
+    return slope * slope_share(scale, near, i, j)
 
 
 @qd.func
@@ -88,16 +86,15 @@ def crowding_at(
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         x = separation(near.period, yi, place[j])
-        support = pair_size(scale, near, i, j) * scale.support
-        w = value(scale.kind, x.norm() / support)
-        mirrored, _slope = images(x.norm(), support, scale, near, walls, i, j)
-        w += mirrored
+        size = pair_size(scale, near, i, j)
+        w = value(scale.kind, x.norm() / (size * scale.support))
         w *= value_share(scale, near, i, j)
         if apart(scale, near, i, j):
             others += w
         else:
             own += w
     unit = scale.volume * scale.value_scale
+    own += mirrored_density(place, scale, near, walls, i)
     crowding = unit * (own + others) - 1.0 + behind + mirror_offset(near, walls, i)
     if qd.static(scale.parted):
         crowding += stencil.loose[i] * (unit * others - scale.beside - crowding)

@@ -26,6 +26,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import compression_at, slope_between
+from viscoil.solvers.dcpbd.mirrors import is_mirrored, mirrored_slope
 from viscoil.solvers.dcpbd.separate_bodies import acting_share, stable_pressure
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
@@ -164,13 +165,17 @@ def prepare_stiffness(
         total = vec3(0.0)
         squares = 0.0
         approach = 0.0
+        mirrored = is_mirrored(scale, near, walls, i)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
             before = separation(near.period, xi, near.position[j])
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
-            slope = slope_between(x, scale, near, walls, i, j) * acting_share(scale, near, stencil, i, j)
+            slope = slope_between(x, scale, near, i, j)
+            if mirrored and is_mirrored(scale, near, walls, j):
+                slope += mirrored_slope(x, scale, near, walls, i, j)
+            slope *= acting_share(scale, near, stencil, i, j)
             arm = scale.volume * scale.gradient_scale * slope * x
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
@@ -297,27 +302,56 @@ def apply_pressure_change(
     """
     for i in range(n):
         yi = unknowns.place[i]
-        own = unknowns.pressure_change[i]
         push = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
-            slope = slope_between(x, scale, near, walls, i, j)
-            if qd.static(shifting):
-                firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
-                together = not apart(scale, near, i, j)
-                if together and firm > 0.0:
-                    old = separation(near.period, near.position[i], near.position[j])
-                    x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
-                if qd.static(not recalled):
-                    alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
-                    if together:
-                        slope *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
-            other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
-            other *= acting_share(scale, near, stencil, j, i)
-            push -= (acting_share(scale, near, stencil, i, j) * own + other) * slope * x
+            slope = slope_between(x, scale, near, i, j)
+            push -= _push(shifting, recalled, slope, x, scale, near, stencil, unknowns, i, j)
+        if is_mirrored(scale, near, walls, i):
+            for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+                j = near.pairs.neighbor[k]
+                if is_mirrored(scale, near, walls, j):
+                    x = separation(near.period, yi, unknowns.place[j])
+                    slope = mirrored_slope(x, scale, near, walls, i, j)
+                    push -= _push(
+                        shifting, recalled, slope, x, scale, near, stencil, unknowns, i, j
+                    )
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
+            own = unknowns.pressure_change[i]
             push -= own * wall_slope(yi, own, scale, near, walls, i)
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
         unknowns.place_change[i] = factor * push
+
+
+@qd.func
+def _push(
+    shifting: qd.template(),
+    recalled: qd.template(),
+    slope: qd.f32,
+    way: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+    i: qd.i32,
+    j: qd.i32,
+) -> vec3:
+    """(Δp_i + Δp_j) ∇W of a pair, as far as it acts, from the way between them and its slope."""
+    x = way
+    acting = slope
+    if qd.static(shifting):
+        firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
+        together = not apart(scale, near, i, j)
+        if together and firm > 0.0:
+            old = separation(near.period, near.position[i], near.position[j])
+            x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
+        if qd.static(not recalled):
+            alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
+            if together:
+                acting *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
+    own = acting_share(scale, near, stencil, i, j) * unknowns.pressure_change[i]
+    other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
+    other *= acting_share(scale, near, stencil, j, i)
+    return (own + other) * acting * x

@@ -16,8 +16,8 @@ mirrored, with velocities 2 v − u, adds: for the first layer of a shear flow L
 wall bears the traction σ₁. The force is the adjoint of the gradient, so the system stays symmetric; it
 holds solids too. Contact keeps particles out of the wall, as everywhere; pressure is the density's.
 
-Not linked are particles without a gradient, as single drops, which stick where they touch; and bodies that
-fluid moves, which would have to move in the same solve.
+Not linked are particles without a gradient, as single drops, which stick where they touch; and bodies
+that fluid moves, which would have to move in the same solve.
 """
 
 import quadrants as qd

@@ -288,14 +288,23 @@ def set_traction(
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Lets σ, μ and p act by `stress_force`: T ← R(σ) K + (b/2) μ ⊗ s − √w p I; the pull ← (b/2) μ."""
-    pull = bend_length(scale, near, i) * bend
-    traction = to_matrix(resisted(stress, stencil, i)) @ to_matrix(stencil.correction[i])
-    traction -= qd.sqrt(stencil.pressed[i]) * pressure * qd.Matrix.identity(qd.f32, 3)
+    """Lets σ, μ and p act by `stress_force`: T ← `traction` − √w p I; the pull ← (b/2) μ."""
+    acting = qd.sqrt(stencil.pressed[i]) * pressure
     if qd.static(scale.parted):
         unknowns.repulsion[i] = qd.sqrt(stencil.touching[i]) * pressure
-    unknowns.traction[i] = traction + pull.outer_product(stencil.asymmetry[i])
-    unknowns.pull[i] = pull
+    unknowns.traction[i] = traction(stress, bend, scale, near, stencil, i)
+    unknowns.traction[i] -= acting * qd.Matrix.identity(qd.f32, 3)
+    unknowns.pull[i] = bend_length(scale, near, i) * bend
+
+
+@qd.func
+def traction(
+    stress: vec6, bend: vec3, scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd.i32
+) -> mat3:
+    """R(σ) K + (b/2) μ ⊗ s: what σ and μ of particle i do along the ways to its neighbours."""
+    pull = bend_length(scale, near, i) * bend
+    stressed = to_matrix(resisted(stress, stencil, i)) @ to_matrix(stencil.correction[i])
+    return stressed + pull.outer_product(stencil.asymmetry[i])
 
 
 @qd.func

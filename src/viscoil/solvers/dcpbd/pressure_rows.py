@@ -48,9 +48,10 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, least_compliance
 from viscoil.solvers.dcpbd.mirrors import mirrored_weight
+from viscoil.solvers.dcpbd.operators import traction
 from viscoil.solvers.dcpbd.separate_bodies import density_of_others, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
-from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven
+from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven, note_impulse
 from viscoil.walls.body_positions import wall_slope
 from viscoil.walls.body_velocities import tell_fixed
 
@@ -253,9 +254,18 @@ def tell_walls(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """Fixed colliders that are tracked get the opposite of what the rise of pressure at them did."""
+    """Fixed colliders that are tracked get the opposite of what the solve did to particles at them.
+
+    That is the rise of pressure, and the stress by which they are linked.
+    """
     for i in range(n):
         if stencil.pressed[i] > 0.0 and near.contact[i] >= 0:
             rise = unknowns.pressure[i] - unknowns.pressure_aside[i]
             wall_slope(near.position[i], rise, scale, near, walls, i)
+    for c in range(walls.contacts.count):
+        if walls.contacts.linked[c] == 1:
+            i = walls.contacts.particle[c]
+            acting = traction(unknowns.stress[i], unknowns.bend[i], scale, near, stencil, i)
+            pull = scale.dt * scale.dt * (acting @ walls.contacts.link_arm[c])
+            note_impulse(c, walls.bodies.slot[walls.contacts.link_wall[c]], walls, pull)
     tell_fixed(scale.dt, near, walls)

@@ -18,6 +18,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import slope_between
 from viscoil.solvers.dcpbd.density import change_pressure, sum_tallies
+from viscoil.solvers.dcpbd.mirrors import is_mirrored, mirrored_slope
 from viscoil.solvers.dcpbd.positions import Options, move, stop_when_calm
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
@@ -89,13 +90,17 @@ def _shift(
             continue
         yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
+        mirrored = is_mirrored(scale, near, walls, i)
         push = vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
             other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
             if stencil.firmness[j] > 0.0 and not apart(scale, near, i, j):
-                push -= (own + other) * slope_between(x, scale, near, walls, i, j) * x
+                slope = slope_between(x, scale, near, i, j)
+                if mirrored and is_mirrored(scale, near, walls, j):
+                    slope += mirrored_slope(x, scale, near, walls, i, j)
+                push -= (own + other) * slope * x
         push *= scale.volume * scale.gradient_scale
         if near.contact[i] >= 0:
             push -= own * wall_slope(yi, 0.0, scale, near, walls, i)

@@ -1,0 +1,91 @@
+"""Fluid does not slip in the surface of a sticky wall, half a spacing below its first layer."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from bars import near
+
+from viscoil import Scene, Simulation
+
+pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
+
+D = 0.01  # m
+SLOPE = 0.3
+
+
+def film(layers: int, viscosity: float, **collider: Any) -> Simulation:
+    """Down a slope, periodic, until its speed is steady: 1.5 of the times of the slowest mode."""
+    width, depth = 7 * D, layers * D
+    gravity = (9.81 * math.sin(SLOPE), -9.81 * math.cos(SLOPE), 0.0)
+    scene = {
+        "simulation": {
+            "spacing": D, "duration": 9.0, "gravity": gravity, "periodic": (width, 0.0, width),
+        },
+        "solver": {"velocity_iterations": 60},
+        "materials": {"syrup": {"density": 1000.0, "viscosity": viscosity}},
+        "fluids": [
+            {"shape": "box", "material": "syrup", "size": (width, depth, width),
+             "center": (0.5 * width, 0.5 * depth, 0.5 * width)}
+        ],
+        "colliders": [{"shape": "plane", "contact": "sticky", **collider}],
+    }  # fmt: skip
+    simulation = Simulation(Scene.model_validate(scene))
+    steady = max(1.5 * depth**2 * 1000.0 / viscosity, 0.05)
+    while simulation.time < steady:
+        simulation.step()
+    return simulation
+
+
+@pytest.mark.parametrize(("layers", "viscosity"), [(4, 50.0), (8, 50.0), (8, 1000.0)])
+def test_a_film_flows_as_fast_as_it_should(layers: int, viscosity: float) -> None:
+    """g sin α h²/(3 ν): 5 %, and 0.71 of it where the first layer was held."""
+    mean = film(layers, viscosity).particles["velocity"][:, 0].astype(np.float64).mean()
+    exact = 9.81 * math.sin(SLOPE) * (layers * D) ** 2 / (3e-3 * viscosity)
+    near(mean / exact, 1.0, "mean speed over theory", abs=0.05)
+
+
+def test_the_wall_bears_the_weight_along_the_slope() -> None:
+    """What a collider reports is what holds the film: its weight, down and along."""
+    simulation = film(4, 50.0)
+    scene = simulation.scene.model_dump()
+    scene["simulation"]["report_forces"] = True
+    reporting = Simulation(Scene.model_validate(scene))
+    while reporting.time < simulation.time:
+        reporting.step()
+    force = np.array(reporting.collider_forces[0].force)
+    weight = 1000.0 * 7 * 7 * 4 * D**3 * np.array(simulation.gravity)
+    near(force, weight, "force on the wall, N", abs=0.03 * np.linalg.norm(weight))
+
+
+def test_a_gel_hangs_on_a_sticky_wall() -> None:
+    """Its stress links it to the wall: on a steep slope it shears by ρ g sin α h²/(2 G), and stays."""
+    width, depth, modulus = 7 * D, 6 * D, 2000.0
+    scene = {
+        "simulation": {
+            "spacing": D, "duration": 9.0, "periodic": (width, 0.0, width),
+            "gravity": (9.81 * math.sin(1.2), -9.81 * math.cos(1.2), 0.0),
+        },
+        "materials": {
+            "gel": {"density": 1000.0, "modulus": modulus, "relaxation_time": math.inf,
+                    "solvent_viscosity": 5.0}
+        },
+        "fluids": [
+            {"shape": "box", "material": "gel", "size": (width, depth, width),
+             "center": (0.5 * width, 0.5 * depth, 0.5 * width)}
+        ],
+        "colliders": [{"shape": "plane", "contact": "sticky"}],
+    }  # fmt: skip
+    simulation = Simulation(Scene.model_validate(scene))
+    order = np.argsort(simulation.particles["id"])
+    start = simulation.particles["position"][order].astype(np.float64)
+    while simulation.time < 1.0:
+        simulation.step()
+    order = np.argsort(simulation.particles["id"])
+    moved = simulation.particles["position"][order].astype(np.float64) - start
+    moved = (moved[:, 0] + 0.5 * width) % width - 0.5 * width
+    top = start[:, 1] > depth - D
+    height = depth - 0.5 * D
+    exact = 9.81 * math.sin(1.2) * 1000.0 / modulus * (depth * height - 0.5 * height**2)
+    near(moved[top].mean() / exact, 1.0, "way of the top over theory", abs=0.1)
