@@ -15,6 +15,8 @@ HALVINGS = 4  # of a step that goes wrong, before the run is stopped
 # may be. Where a wave breaks or a cavity closes, jets are faster than what they come from. A choice, on
 # the safe side: what diverges is soon faster by orders of magnitude.
 JETS = 8.0
+# Likewise, what makes a step doubtful. The tip of a dam break has 1.4.
+UNUSUAL = 2.0
 
 Saved = tuple[dict[str, Any], dict[str, Any]]
 
@@ -71,6 +73,8 @@ class SpeedLimit:
         self._driven = 0.0  # m/s: the fastest that anything was made to move
         self._highest = -math.inf  # m²/s²: where particles have been, as −g·x
         self._lowest = math.inf
+        self._fastest = 0.0  # m/s
+        self._last_usual = math.inf  # m/s
 
     def admit(self, speed: float) -> None:
         """Something is made to move with this speed (m/s): at the start, by a user, wall or emitter."""
@@ -84,6 +88,7 @@ class SpeedLimit:
         """Particles are at the heights of this diagnosis."""
         self._highest = max(self._highest, diagnosis.highest)
         self._lowest = min(self._lowest, diagnosis.lowest)
+        self._fastest = diagnosis.max_speed
 
     def speed(self, gravity: float, scene: Scene) -> float:
         """The limit (m/s) in this scene; `gravity` (m/s²) also acts over a few spacings.
@@ -91,10 +96,18 @@ class SpeedLimit:
         No less than what the longest step can follow: a start that is crowded flies apart with that.
         And no more than what the shortest step can.
         """
-        spacing = scene.spacings[0]
-        least, most = followed_speeds(scene.simulation, spacing)
-        fall = max(self._highest - self._lowest, 0.0) + 8.0 * gravity * spacing
-        return min(max(JETS * math.sqrt(2.0 * fall + self._driven**2), least), most)
+        least, most = followed_speeds(scene.simulation, scene.spacings[0])
+        self._last_usual = self._usual(gravity, scene)
+        return min(max(JETS * self._last_usual, least), most)
+
+    def is_exceeded(self, share: float) -> bool:
+        """Whether the fastest particle was faster than this many times what is usual, when last asked."""
+        return self._fastest > share * self._last_usual
+
+    def _usual(self, gravity: float, scene: Scene) -> float:
+        """m/s: what falls through all heights there are, and is driven too."""
+        fall = max(self._highest - self._lowest, 0.0) + 8.0 * gravity * scene.spacings[0]
+        return math.sqrt(2.0 * fall + self._driven**2)
 
 
 def too_fast(who: str, speed: float, limit: float) -> str | None:

@@ -38,7 +38,7 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
-from viscoil.simulation.safety import HALVINGS, Safety, Saved, SpeedLimit, too_fast
+from viscoil.simulation.safety import HALVINGS, UNUSUAL, Safety, Saved, SpeedLimit, too_fast
 from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, spread_out
 from viscoil.simulation.stepping import next_step, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
@@ -141,9 +141,9 @@ class Simulation(Controls):
         """Advances by one time step (s; by default as the scene says) and returns its figures.
 
         Raises DivergedError and goes back to the last finished frame if the step went wrong (above
-        half a million particles it cannot, and says so in `state_kept`); it also goes back if
-        anything else is raised within the step, as by a force of the user. What
-        the user has changed since stays: gravity, materials, and added channels (at rest).
+        half a million particles it cannot, and says so in `state_kept`); it also goes back if anything
+        else is raised within the step. What the user has changed since stays: gravity, materials, and
+        added channels (at rest).
         """
         if dt is not None and not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
@@ -187,8 +187,7 @@ class Simulation(Controls):
 
     def save(self, path: Path | str) -> None:
         """Writes a checkpoint from which the run goes on to the same bits."""
-        arrays, metadata = self._state()
-        save_checkpoint(path, arrays, metadata)
+        save_checkpoint(path, *self._state())
 
     def _step(self, dt: float) -> dict[str, Any]:
         frame = self.frame
@@ -209,8 +208,8 @@ class Simulation(Controls):
             with self._back_if_it_fails():
                 report = self._try(dt)
             self._admit_what_drives(dt)
-            reason, doubt = self._what_is_wrong(report), doubtful(self.figures, report)
-            where = f"step {self.steps}, t = {self.time:.6g} s"
+            reason = self._what_is_wrong(report)
+            doubt = doubtful(self.figures, report) or self._limit.is_exceeded(UNUSUAL)
             again = halvings < HALVINGS and (reason or self._safety.minds(doubt))
             if again and self._safety.back_to_step():
                 dt *= 0.5
@@ -219,6 +218,7 @@ class Simulation(Controls):
                 return report, dt, halvings
             else:
                 break
+        where = f"step {self.steps}, t = {self.time:.6g} s"
         kept = self._safety.back_to_frame()
         raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
 
