@@ -13,11 +13,13 @@ moves with the wall's velocity v. It makes up for what particles lack of the sec
 
 where M is the moment of the particles, 1 in the bulk and 1/2 on a wall. That is what a lattice that is
 mirrored, with velocities 2 v − u, adds: for the first layer of a shear flow L = (u₂ + u₁)/(2 d), and the
-wall bears the traction σ₁. The force is the adjoint of the gradient, so the system stays symmetric; it
-holds solids too. Contact keeps particles out of the wall, as everywhere; pressure is the density's.
+wall bears the traction σ₁. The force is the adjoint of the gradient, so the system stays symmetric.
+Contact keeps particles out of the wall, as everywhere; pressure is the density's.
 
-Not linked are particles without a gradient, as single drops, which stick where they touch; and bodies
-that fluid moves, which would have to move in the same solve.
+Not linked are materials that remember their strain, of which the first layer is held as before: what is
+stored of a link whose arm changes from step to step adds up, and a gel crept across its plate. Nor are
+particles without a gradient, as single drops, which stick where they touch; nor bodies that fluid moves,
+which would have to move in the same solve.
 """
 
 import quadrants as qd
