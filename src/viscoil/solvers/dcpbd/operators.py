@@ -117,7 +117,7 @@ def _prepare_gradients(
         moment, total = _prepare_weights(scale, near, stencil, i)
         volume = volume_of(scale, near, i)
         if qd.static(corrected):
-            if materials.relaxation[near.material[i]] == 0.0:
+            if materials.relaxation[near.material[i]] < 1.0:
                 moment = link_to_walls(moment, scale, near, walls, i)
         correction = invert_moment(-moment / volume, corrected)
         if materials.active[near.material[i]] == 0 or double_dot(correction, correction) == 0.0:
