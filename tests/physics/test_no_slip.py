@@ -60,7 +60,7 @@ def test_the_wall_bears_the_weight_along_the_slope() -> None:
 
 
 def test_a_gel_stays_where_it_sticks() -> None:
-    """On a steep slope its first layer is held: linked by stress, all of which it remembers, it crept."""
+    """On a steep slope its first layer is held: linked by stress that it never forgets, it crept."""
     width, depth = 7 * D, 6 * D
     scene = {
         "simulation": {

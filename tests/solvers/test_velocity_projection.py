@@ -130,9 +130,8 @@ def test_it_solves_the_linear_system(material: Material, floor: bool) -> None:
     below(report.residual, 2e-6, "residual", derived=True)
     if floor:
         contacts, count = p.rig.walls.arrays.contacts, p.rig.walls.count
-        linked = material is not ELASTIC
-        assert (view(contacts.mode, count) == (Mode.SLIDING if linked else Mode.FIXED)).any()
-        assert (view(contacts.linked, count).sum() >= 5) == linked
+        assert (view(contacts.mode, count) == Mode.SLIDING).any()
+        assert view(contacts.linked, count).sum() >= 5
     scale = np.abs(p.free_velocity).max()
     near(velocity, exact.velocity, "velocity, m/s", abs=5e-5 * scale)
     size = np.abs(exact.stress).max()

@@ -16,8 +16,8 @@ mirrored, with velocities 2 v − u, adds: for the first layer of a shear flow L
 wall bears the traction σ₁. The force is the adjoint of the gradient, so the system stays symmetric.
 Contact keeps particles out of the wall, as everywhere; pressure is the density's.
 
-Not linked are elastic solids, of which the first layer is held: what is stored of a link whose arm changes
-from step to step adds up where nothing is forgotten, and a gel crept across its plate. Nor are
+Not linked are elastic solids, of which the first layer is held: what is stored of a link whose arm
+changes from step to step adds up where nothing is forgotten, and a gel crept across its plate. Nor are
 particles without a gradient, as single drops, which stick where they touch; nor bodies that fluid moves,
 which would have to move in the same solve.
 """
