@@ -92,6 +92,26 @@ def test_a_step_that_stays_doubtful_is_taken_and_those_after_it_too(tmp_path: Pa
     assert simulation.step()["halvings"] == HALVINGS
 
 
+def test_a_doubtful_step_is_taken_after_all_if_shorter_ones_go_wrong() -> None:
+    """As a start does whose particles lie in a wall: they leave it the faster, the shorter the step."""
+    simulation = falling()
+    step = simulation._solver.step
+    tried = []
+
+    def hasty(state: State, dt: float) -> Mapping[str, float]:
+        report = step(state, dt)
+        tried.append(dt)
+        if dt < 1.0 / 31.0:
+            state.particles["velocity"][0] = np.nan
+        return {**report, "density_error_max": 0.3}
+
+    simulation._solver.step = hasty  # type: ignore[method-assign]
+    figures = simulation.step()
+    assert np.allclose(tried, [1.0 / 30.0, 1.0 / 60.0, 1.0 / 30.0])
+    assert figures["halvings"] == 0
+    assert figures["dt"] == pytest.approx(1.0 / 30.0)
+
+
 def test_speeds_that_energy_does_not_allow_stop_it() -> None:
     """A block at rest, weightless, one of whose particles is suddenly fast; a user may make it so."""
     simulation = Simulation(weightless(block(4), time_step=None))

@@ -31,6 +31,8 @@ class Safety:
         self._save, self._load = save, load
         self._frame: Saved | None = None
         self._step: Saved | None = None
+        self.halvings = 0  # of the present step
+        self._doubted: float | None = None  # s: how long it was when it was doubtful and no worse
         # whether the last step was taken though it was doubtful, or the start may be
         self.in_doubt = any(fluid.relax is False for fluid in scene.fluids)
 
@@ -43,22 +45,32 @@ class Safety:
     def remember_step(self, count: int) -> None:
         """Keeps the state before a step, likewise."""
         self._step = self._save() if count <= MOST_REMEMBERED else None
-
-    def back_to_step(self) -> bool:
-        """To before the present step; whether that could be done."""
-        return self._back(self._step)
+        self.halvings, self._doubted = 0, None
 
     def back_to_frame(self) -> bool:
         """To the last finished frame, likewise."""
         return self._back(self._frame)
 
-    def minds(self, doubtful: bool) -> bool:
-        """Whether a step that is doubtful, or not, should be tried with half its length.
+    def try_again(self, dt: float, wrong: bool, doubtful: bool) -> float | None:
+        """Goes back to before the step; how long it should be now, s, or None if it is to stay as it is.
 
-        Not after one that no halving helped: a run through a state that stays doubtful goes on at its
-        usual pace.
+        A doubtful one is not tried again after one that no halving helped: a run through a state that
+        stays doubtful goes on at its usual pace. And if shorter ones go wrong, it is taken after all.
         """
-        return doubtful and not self.in_doubt
+        if not wrong and (not doubtful or self.in_doubt):
+            return None
+        after_all = self._doubted if wrong else None
+        if self.halvings == HALVINGS and after_all is None:
+            return None
+        if not self._back(self._step):
+            return None
+        if after_all is not None:
+            self.halvings, self._doubted, self.in_doubt = 0, None, True
+            return after_all
+        if not wrong and self._doubted is None:
+            self._doubted = dt
+        self.halvings += 1
+        return 0.5 * dt
 
     def _back(self, saved: Saved | None) -> bool:
         if saved is not None:

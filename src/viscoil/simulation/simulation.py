@@ -38,7 +38,7 @@ from viscoil.scene.channels import OF_SOLVER
 from viscoil.simulation import channels, memory_need
 from viscoil.simulation.controls import Controls
 from viscoil.simulation.removal import Removal
-from viscoil.simulation.safety import HALVINGS, UNUSUAL, Safety, Saved, SpeedLimit, too_fast
+from viscoil.simulation.safety import UNUSUAL, Safety, Saved, SpeedLimit, too_fast
 from viscoil.simulation.starting import check_solver, first_particles, make_neighbors, spread_out
 from viscoil.simulation.stepping import next_step, step_limit, step_note
 from viscoil.snapshots.snapshot import ColliderPose, MaterialLook, Snapshot
@@ -141,9 +141,9 @@ class Simulation(Controls):
         """Advances by one time step (s; by default as the scene says) and returns its figures.
 
         Raises DivergedError and goes back to the last finished frame if the step went wrong (above
-        half a million particles it cannot, and says so in `state_kept`); it also goes back if anything
-        else is raised within the step. What the user has changed since stays: gravity, materials, and
-        added channels (at rest).
+        half a million particles it cannot, and says so in `state_kept`); it also goes back if
+        anything else is raised within the step, as by a force of the user. What
+        the user has changed since stays: gravity, materials, and added channels (at rest).
         """
         if dt is not None and not 0.0 < dt < math.inf:
             raise ViscoilError(f"a time step must be positive and finite, not {dt}")
@@ -204,20 +204,18 @@ class Simulation(Controls):
     def _advance(self, dt: float) -> tuple[Mapping[str, float], float, int]:
         """A step, with half its length as often as it goes wrong; the length, and how often that was."""
         self._safety.remember_step(self.particles.count)
-        for halvings in range(HALVINGS + 1):
+        length: float | None = dt
+        while length is not None:
+            dt = length
             with self._back_if_it_fails():
                 report = self._try(dt)
             self._admit_what_drives(dt)
             reason = self._what_is_wrong(report)
             doubt = doubtful(self.figures, report) or self._limit.is_exceeded(UNUSUAL)
-            again = halvings < HALVINGS and (reason or self._safety.minds(doubt))
-            if again and self._safety.back_to_step():
-                dt *= 0.5
-            elif reason is None:
-                self._safety.in_doubt = doubt
-                return report, dt, halvings
-            else:
-                break
+            length = self._safety.try_again(dt, reason is not None, doubt)
+        if reason is None:
+            self._safety.in_doubt = doubt
+            return report, dt, self._safety.halvings
         where = f"step {self.steps}, t = {self.time:.6g} s"
         kept = self._safety.back_to_frame()
         raise DivergedError(f"the simulation diverged at {where} ({reason})", state_kept=kept)
@@ -378,7 +376,8 @@ class Simulation(Controls):
         particles = Particles.load(arrays, metadata)
         self.time, self.frame = metadata["time"], metadata["frame"]
         self.steps, self._last_step = metadata["steps"], metadata["last_step"]
-        self._safety.in_doubt, self._inflow.layers = metadata["in_doubt"], list(metadata["layers"])
+        self._safety.in_doubt = metadata.get("in_doubt", False)  # earlier versions did not save it
+        self._inflow.layers = list(metadata["layers"])
         self._colliders.move_to(self.time, self._last_step)
         self.bodies.load(arrays["bodies"])
         own = {n.removeprefix(OF_SOLVER): a for n, a in arrays.items() if n.startswith(OF_SOLVER)}

@@ -5,6 +5,7 @@ import quadrants as qd
 
 from viscoil.core.compute import Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import (
     pair_size,
@@ -106,11 +107,12 @@ def mirror_offset(near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
 def mirrored_weight(
     x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
 ) -> qd.f32:
-    """What images add to the weight g_ij of a pair."""
+    """What images add to the weight g_ij of a pair of one body."""
     unit = scale.volume * scale.volume * scale.gradient_scale * weight_share(scale, near, i, j)
     support = pair_size(scale, near, i, j) * scale.support
     g = 0.0
-    if is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j):
+    together = not apart(scale, near, i, j)
+    if together and is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j):
         _w, slope = images(x.norm(), support, scale, near, walls, i, j)
         g = unit * slope
     return g
