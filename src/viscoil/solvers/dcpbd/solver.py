@@ -8,6 +8,7 @@ Where it deviates from the paper, and why. In the velocity projection:
   the pressures that keep full neighbourhoods from getting fuller (`pressure_rows`).
 - Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and
   do not pull, and friction is in proportion to the whole load of a step.
+- To fluid that rests on a sticky wall, the wall's surface is one more neighbour (`no_slip`).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
   may throw them farther than the search for contacts looked.
@@ -17,6 +18,8 @@ In the position projection:
   Its corrections have no torque about x⁰, which is what keeps angular momentum (as in SHAKE).
 - Between particles of materials that keep their volume by stress, what is left of an old density error
   is undone by shifts: they move particles and not the fluid (`shifts`).
+- Walls mirror particles (`walls.mirrors`): a share of the density behind them alone would hold fluid at
+  rest less well along a wall than elsewhere.
 - Density iterations have Nesterov's momentum, and start from half of the last step's pressures, from all
   of those of firm particles and of pressures that the velocity projection solves for
   (`position_projection.RECALLED_SHARE`). They act as forces before it, so that stress answers to what
