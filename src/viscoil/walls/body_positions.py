@@ -17,7 +17,7 @@ from viscoil.core.compute import Vec3s, on_cpu, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import WallArrays, is_known, least_outside, note_impulse, wall_density
+from viscoil.walls.arrays import WallArrays, is_known, note_impulse, wall_approach
 from viscoil.walls.body_velocities import outer, take_impulses
 from viscoil.walls.paths import same_side
 from viscoil.walls.response import push_out
@@ -115,7 +115,7 @@ def _share_pushes_of(b: qd.i32, k: qd.i32, scale: Scale, near: ParticleArrays, w
                 a += m * unit
                 cross -= m * _cross_matrix(r)
                 turn += m * (r.dot(r) * unit - outer(r, r))
-        slope = wall_share(start[3], support_of(scale, near, i), walls.density)[1]
+        slope = wall_share(start[3], support_of(scale, near, i), walls.approach)[1]
         weight = qd.cast(qd.abs(slope), qd.f64)
         pressed += weight * outer(n, n)
         pressed_cross += weight * outer(n, lever)
@@ -130,7 +130,7 @@ def _share_pushes_of(b: qd.i32, k: qd.i32, scale: Scale, near: ParticleArrays, w
 def body_stiffness(
     y: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> qd.f32:
-    """Δt² V Σ |∇γ_k| κ_k, 1/Pa: what bodies add to the stiffness of the pressure of particle i at y."""
+    """Δt² V Σ |∇Γ_k| κ_k, 1/Pa: what bodies add to the stiffness of the pressure of particle i at y."""
     added = 0.0
     if qd.static(walls.coupled):
         if near.contact[i] >= 0:
@@ -139,7 +139,7 @@ def body_stiffness(
                 k = walls.bodies.primitive[b]
                 if k >= 0:
                     distance = distance_and_normal(walls.colliders, k, y)[3]
-                    slope = wall_share(distance, support_of(scale, near, i), walls.density)[1]
+                    slope = wall_share(distance, support_of(scale, near, i), walls.approach)[1]
                     total += qd.abs(slope) * walls.bodies.pressure_response[b]
             added = scale.dt * scale.dt * volume_of(scale, near, i) * total
     return added
@@ -154,12 +154,12 @@ def wall_slope(
     walls: WallArrays,
     i: qd.i32,
 ) -> vec3:
-    """∇γ at y of particle i, 1/m; tracked walls get −Δt² V p ∇γ of the pressure p."""
+    """∇Γ at y of particle i, 1/m; tracked walls get −Δt² V p ∇Γ of the pressure p."""
     slope = vec3(0.0)
     if qd.static(walls.coupled):
         slope = _press(y, pressure, scale, near, walls, i)
     else:
-        behind = wall_density(y, support_of(scale, near, i), walls)
+        behind = wall_approach(y, support_of(scale, near, i), walls)
         slope = vec3(behind[0], behind[1], behind[2])
     return slope
 
@@ -175,16 +175,10 @@ def _press(
 ) -> vec3:
     c = near.contact[i]
     support = support_of(scale, near, i)
-    outside = 1.0
-    for k in range(walls.count):
-        at = distance_and_normal(walls.colliders, k, y)
-        if is_known(at):
-            hidden = wall_share(at[3], support, walls.density)[0]
-            outside *= qd.max(1.0 - hidden, least_outside())
     total = vec3(0.0)
     for k in range(walls.count):
         at = distance_and_normal(walls.colliders, k, y)
-        share = wall_share(at[3], support, walls.density)
+        share = wall_share(at[3], support, walls.approach)
         if share[0] > 0.0 and is_known(at):
             n = vec3(at[0], at[1], at[2])
             slot = walls.bodies.slot[k]
@@ -193,8 +187,7 @@ def _press(
                 steady = vec3(start[0], start[1], start[2])
                 if steady.dot(n) > same_side():
                     n = steady
-            left = qd.max(1.0 - share[0], least_outside())
-            step = outside * share[1] / left * n
+            step = share[1] * n
             total += step
             unit = scale.dt * scale.dt * volume_of(scale, near, i)
             note_impulse(c, slot, walls, -pressure * unit * step)

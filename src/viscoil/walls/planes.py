@@ -54,7 +54,7 @@ def _keep_plane(
         if is_dynamic(walls.bodies, slot):
             at = body_ahead(c, slot, scale, walls, x, end)
             moved -= scale.dt * body_velocity(walls.bodies, slot, x)
-    gap = at[3] - resting_distance(spacing, walls.contacts.height[c])
+    gap = at[3] - resting_distance(c, k, walls)
     farthest = planes_each() * c
     for s in range(1, planes_each()):
         if walls.contacts.plane_gap[planes_each() * c + s] > walls.contacts.plane_gap[farthest]:

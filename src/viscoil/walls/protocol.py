@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol
 
+from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.walls.arrays import WallArrays
@@ -22,9 +23,9 @@ class Walls(Protocol):
         """Of the particles that they may touch in this step."""
 
     def find(
-        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, friction: Any
+        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, materials: MaterialTable
     ) -> None:
-        """Collects those particles; `velocity` is u⁰, `friction` a factor per material."""
+        """Collects those particles; `velocity` is u⁰."""
 
     def choose_planes(self, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Looks for walls along the ways of particles with these velocities, u*."""

@@ -75,7 +75,7 @@ def _pushed_from(
             at = body_ahead(c, slot, scale, walls, x, y)
             safe = y
             take = walls.bodies.push_share[slot]
-    gap = at[3] - resting_distance(walls.contacts.spacing[c], walls.contacts.height[c])
+    gap = at[3] - resting_distance(c, k, walls)
     push = vec3(0.0)
     if last_word:
         push = safe - y

@@ -5,12 +5,13 @@ import quadrants as qd
 
 from viscoil.bodies.arrays import body_velocity, is_dynamic
 from viscoil.colliders.arrays import carried, distance_and_normal
-from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vec4
+from viscoil.core.compute import Ints, Vec3s, vec3, vec4
+from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import pair_size, spacing_of, support_of, value_share
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import Mode, WallArrays, density_of_walls_before, is_known, nozzle_of
+from viscoil.walls.arrays import Mode, WallArrays, approach_before, is_known, nozzle_of
 from viscoil.walls.mirrors import reflections
 
 
@@ -62,7 +63,7 @@ def collect(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
-    friction: Floats,
+    materials: MaterialTable,
     offsets: Ints,
 ):
     """Fills the list of contacts from the offsets, which are the scanned marks."""
@@ -90,7 +91,8 @@ def collect(
                     if k >= 0:
                         at = distance_and_normal(walls.colliders, k, near.position[i])
                         walls.contacts.start[place] = at
-            walls.contacts.friction[c] = friction[near.material[i]]
+            walls.contacts.friction[c] = materials.wall_friction[near.material[i]]
+            walls.contacts.solid[c] = materials.solid[near.material[i]]
 
 
 @qd.kernel(fastcache=True)
@@ -146,10 +148,11 @@ def _find_mirrors(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArra
             height = qd.max(at[3], 0.1 * walls.contacts.spacing[c])
             walls.contacts.mirror[3 * c + found] = k
             walls.contacts.mirror_height[3 * c + found] = height
+            walls.contacts.mirror_normal[3 * c + found] = vec3(at[0], at[1], at[2])
             across = vec3(4.0 * height * height, across[0], across[1])
             found += 1
     walls.contacts.mirrors[c] = found
     own, _slope = reflections(0.0, found, across, support, scale.kind)
-    behind, _along = density_of_walls_before(near.position[i], scale.dt, support, walls)
+    behind, _along = approach_before(near.position[i], scale.dt, support, walls)
     value = scale.volume * scale.value_scale * value_share(scale, near, i, i) * own
     walls.contacts.mirror_offset[c] = value - behind[3]

@@ -48,7 +48,7 @@ class Stencil:
     pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
     pressed_compliance: Floats  # χ: what a rise of pressure costs, 1/Pa
     pressed_offset: Floats  # the part of the row that no velocity changes
-    wall_slope: Vec3s  # ∇γ at x⁰, 1/m; 0 for others
+    wall_slope: Vec3s  # ∇Γ at x⁰, 1/m; 0 for others
 
 
 @dataclasses.dataclass
@@ -81,6 +81,8 @@ class Unknowns:
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
+    uneven: Mat3s  # p dev M: minus the shear stress that pressure has in a neighbourhood, Pa
+    relief: Mat3s  # the same, smoothed (`relief`), Pa
     repulsion: Floats  # p that acts between separate bodies, Pa
     rubbing: Vec3s  # τ: the traction of friction between separate bodies, Pa
     pressure: Floats  # p, Pa: the multiplier of the density constraint

@@ -12,7 +12,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.mirrors import mirror_offset, mirrored_density
-from viscoil.walls.arrays import WallArrays, density_of_walls_before, wall_density
+from viscoil.walls.arrays import WallArrays, approach_before, wall_approach
 
 
 @qd.func
@@ -33,7 +33,7 @@ def measure_old_compression(
             share = 0.0
             if near.contact[i] >= 0:
                 x, support = near.position[i], support_of(scale, near, i)
-                behind, _along = density_of_walls_before(x, scale.dt, support, walls)
+                behind, _along = approach_before(x, scale.dt, support, walls)
                 share = behind[3]
             compression = crowding_at(near.position, share, scale, near, walls, stencil, i)
         unknowns.old_compression[i] = compression
@@ -58,10 +58,10 @@ def compression_at(
     stencil: Stencil,
     i: qd.i32,
 ) -> qd.f32:
-    """C_i = Σ_j V_j W_ij + γ_i − 1 with particles at their `place` and walls where the step ends."""
+    """C_i = Σ_j V_j W_ij + Γ_i − 1 with particles at their `place` and walls where the step ends."""
     behind = 0.0
     if near.contact[i] >= 0:
-        behind = wall_density(place[i], support_of(scale, near, i), walls)[3]
+        behind = wall_approach(place[i], support_of(scale, near, i), walls)[3]
     return crowding_at(place, behind, scale, near, walls, stencil, i)
 
 
@@ -75,7 +75,7 @@ def crowding_at(
     stencil: Stencil,
     i: qd.i32,
 ) -> qd.f32:
-    """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and γ of walls `behind`.
+    """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and Γ of walls `behind`.
 
     Of a firm particle beside another separate body, what that adds counts by itself, beyond what it adds
     at a spacing: on whom pressures act (`acting_share`) and what they are for is then the same.

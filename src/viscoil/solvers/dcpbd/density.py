@@ -1,7 +1,7 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Loops over particles for the density constraint (position-based fluids).
 
-The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i p_i ∇γ_i, and a change of
+The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i p_i ∇Γ_i, and a change of
 pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
 """
 
@@ -30,7 +30,7 @@ from viscoil.solvers.dcpbd.mirrors import is_mirrored, mirrored_slope
 from viscoil.solvers.dcpbd.separate_bodies import acting_share, stable_pressure
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, is_driven, wall_density
+from viscoil.walls.arrays import WallArrays, is_driven, wall_approach
 from viscoil.walls.body_positions import body_stiffness, wall_slope
 
 
@@ -152,7 +152,7 @@ def prepare_stiffness(
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
+    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇Γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step. Counts how many particles move so much
@@ -180,7 +180,7 @@ def prepare_stiffness(
             total += arm
             squares += arm.dot(arm) * near.inverse_mass[j]
         if near.contact[i] >= 0:
-            behind = wall_density(yi, support_of(scale, near, i), walls)
+            behind = wall_approach(yi, support_of(scale, near, i), walls)
             total += vec3(behind[0], behind[1], behind[2])
         stiffness = total.dot(total) * near.inverse_mass[i] + squares
         size = size_of(scale, near, i)

@@ -96,7 +96,7 @@ def mirrored_slope(
 
 @qd.func
 def mirror_offset(near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
-    """What the own images of particle i add to its density, less γ at x⁰."""
+    """What the own images of particle i add to its density, less Γ at x⁰."""
     offset = 0.0
     if near.contact[i] >= 0:
         offset = walls.contacts.mirror_offset[near.contact[i]]

@@ -6,7 +6,7 @@ work in every step; solved together they agree. A particle takes part that is fu
 last step and belongs to a fluid that is firm enough to resist it and forgets its shape, however slowly:
 it is *pressed*. Its stress is a deviator, and its volume is kept by
 
-    2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇γ_i·(u_i − v),
+    2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇Γ_i·(u_i − v),
 
 with v the velocity of the wall and Δp the rise above what was recalled, which has acted in u*. The force
 of a pressure is the adjoint of that rate, so the system stays symmetric and positive definite. The factor
@@ -51,7 +51,7 @@ from viscoil.solvers.dcpbd.mirrors import mirrored_weight
 from viscoil.solvers.dcpbd.operators import traction
 from viscoil.solvers.dcpbd.separate_bodies import density_of_others, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
-from viscoil.walls.arrays import WallArrays, density_of_walls_before, is_driven, note_impulse
+from viscoil.walls.arrays import WallArrays, approach_before, is_driven, note_impulse
 from viscoil.walls.body_positions import wall_slope
 from viscoil.walls.body_velocities import tell_fixed
 
@@ -179,9 +179,9 @@ def _share_of_others(
 def _prepare_row(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
 ):
-    """∇γ, how walls move, and the diagonal.
+    """∇Γ, how walls move, and the diagonal.
 
-    That is 2 Δt² V (|Σ_j V_j ∇W_ij + ∇γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j).
+    That is 2 Δt² V (|Σ_j V_j ∇W_ij + ∇Γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j).
     """
     xi = near.position[i]
     volume = volume_of(scale, near, i)
@@ -198,7 +198,7 @@ def _prepare_row(
             squares += arm.dot(arm) * near.inverse_mass[j]
     if near.contact[i] >= 0 and not across:
         support = support_of(scale, near, i)
-        behind, along = density_of_walls_before(xi, scale.dt, support, walls)
+        behind, along = approach_before(xi, scale.dt, support, walls)
         stencil.wall_slope[i] = vec3(behind[0], behind[1], behind[2])
         stencil.pressed_offset[i] = -2.0 * scale.dt * along
         total += stencil.wall_slope[i]

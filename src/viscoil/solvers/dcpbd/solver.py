@@ -74,6 +74,7 @@ from viscoil.solvers.dcpbd.position_projection import (
     ends_with_shifts,
     joins_pressures,
 )
+from viscoil.solvers.dcpbd.relief import relieve
 from viscoil.solvers.dcpbd.short_waves import damp_short_waves, damped_share
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
@@ -88,7 +89,7 @@ STIFFEST_CONTACT = 0.25
 SHORTEST_FOR_CONTACT = 5e-4  # s: an impact must not stop the clock
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
-    "positions.press", "short_waves.damp_short_waves",
+    "positions.press", "relief.relieve", "short_waves.damp_short_waves",
 )  # fmt: skip
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
@@ -177,6 +178,8 @@ class DCPBD(Solver):
         # u* = u⁰ + Δt M⁻¹ f(x⁰), the last step's pressures included
         state.forces.act(c.view, c.unknowns.velocity)
         with self.clock("position projection"):
+            # u* without what resists shear in the arrangement of particles
+            self._relieve(c)
             self._project_positions.press(c)
         # the planes that walls are to x⁰ + Δt u*
         self._choose_planes(c)
@@ -241,12 +244,15 @@ class DCPBD(Solver):
 
     def _prepare(self, c: StepContext) -> None:
         view = c.view
-        friction = view.materials.table.wall_friction
-        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
+        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, view.materials.table)
         operators.prepare_stencil(
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
             c.materials, view.near, view.walls.arrays, c.unknowns.velocity, c.stencil,
         )  # fmt: skip
+
+    def _relieve(self, c: StepContext) -> None:
+        if self.settings.projection == "doubly":
+            relieve(c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns)
 
     def _choose_planes(self, c: StepContext) -> None:
         c.view.walls.choose_planes(c.view.scale, c.view.near, c.unknowns.velocity)

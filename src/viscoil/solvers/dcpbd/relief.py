@@ -1,0 +1,164 @@
+# mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
+"""Fluids without shape: the shear stress that an arrangement of particles has under pressure is relieved.
+
+Pressure forces −V_i V_j (p_i + p_j) ∇W_ij have the stress −p_i M_i, with the second moment
+M_i = −Σ_j V_j x_ij ⊗ ∇W_ij. It is I where neighbours lie evenly around a particle. Shear makes it uneven,
+and −p dev M resists the shear: under pressure, particles are a solid of a modulus in proportion to
+p, and beyond some percent of strain one that yields. Waves are 5 to 10 % too fast, and light fluid stays
+below heavy.
+
+The mean of that stress over a neighbourhood acts once more with the opposite sign,
+
+    f_i = Σ_j V_i V_j (T_i + T_j) ∇W_ij,    T_i = Σ_j V_j W_ij p_j dev M_j,
+
+before pressures are found. What is left is what differs from particle to particle: it still keeps them
+apart. Pairs push oppositely, so momentum is kept. Walls mirror particles and their stresses. Firm
+particles have none of it: their stress is in charge of shear.
+
+When it is bad: forces are not central, so a body under pressure keeps its spin only as far as
+neighbourhoods are even. What it does to energy is bounded by what shear did to the arrangement.
+"""
+
+import quadrants as qd
+
+from viscoil.core.compute import Mat3s, mat3, vec3
+from viscoil.neighbors.arrays import ParticleArrays
+from viscoil.neighbors.bodies import apart
+from viscoil.neighbors.period import separation
+from viscoil.neighbors.resolution import pair_size, value_share, volume_of, weight_share
+from viscoil.neighbors.scale import Scale
+from viscoil.neighbors.smoothing import slope_over_q, value
+from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
+from viscoil.solvers.dcpbd.mirrors import is_mirrored
+from viscoil.walls.arrays import WallArrays
+
+
+@qd.kernel(fastcache=True)
+def relieve(
+    n: qd.i32,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    stencil: Stencil,
+    unknowns: Unknowns,
+):
+    """u* += Δt M⁻¹ f, with p of the last step at x⁰."""
+    for i in range(n):
+        pressure = (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+        unknowns.uneven[i] = qd.Matrix.zero(qd.f32, 3, 3)
+        if pressure > 0.0:
+            unknowns.uneven[i] = pressure * _deviator(_moment(scale, near, walls, i))
+    for i in range(n):
+        unknowns.relief[i] = _smoothed(unknowns.uneven, scale, near, walls, i)
+    for i in range(n):
+        force = _force(unknowns.relief, scale, near, walls, i)
+        change = scale.dt * near.inverse_mass[i] * force
+        unknowns.velocity[i] = unknowns.velocity[i] + change
+
+
+@qd.func
+def _deviator(m: mat3) -> mat3:
+    return m - m.trace() / 3.0 * qd.Matrix.identity(qd.f32, 3)
+
+
+@qd.func
+def _weight(r: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+    """g = V_i V_j W'(r)/r, the same for both."""
+    slope = slope_over_q(scale.kind, r / (pair_size(scale, near, i, j) * scale.support))
+    unit = scale.volume * scale.volume * scale.gradient_scale
+    return unit * weight_share(scale, near, i, j) * slope
+
+
+@qd.func
+def _share(r: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32, j: qd.i32) -> qd.f32:
+    """V_j W_ij."""
+    w = value(scale.kind, r / (pair_size(scale, near, i, j) * scale.support))
+    return scale.volume * scale.value_scale * value_share(scale, near, i, j) * w
+
+
+@qd.func
+def _moment(scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> mat3:
+    """M_i, images included."""
+    total = qd.Matrix.zero(qd.f32, 3, 3)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if not apart(scale, near, i, j):
+            x = separation(near.period, near.position[i], near.position[j])
+            total -= _weight(x.norm(), scale, near, i, j) * x.outer_product(x)
+    if is_mirrored(scale, near, walls, i):
+        for k in range(near.pairs.start[i] - 1, near.pairs.start[i + 1]):
+            j = i
+            if k >= near.pairs.start[i]:
+                j = near.pairs.neighbor[k]
+            if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
+                for image in range(1, _images(walls, near, j)):
+                    x, _turn = _way_to_image(image, near, walls, i, j)
+                    total -= _weight(x.norm(), scale, near, i, j) * x.outer_product(x)
+    return total / volume_of(scale, near, i)
+
+
+@qd.func
+def _smoothed(
+    field: Mat3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
+) -> mat3:
+    """Σ_j V_j W_ij of a field of stresses, images included."""
+    total = _share(0.0, scale, near, i, i) * field[i]
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if not apart(scale, near, i, j):
+            x = separation(near.period, near.position[i], near.position[j])
+            total += _share(x.norm(), scale, near, i, j) * field[j]
+    if is_mirrored(scale, near, walls, i):
+        for k in range(near.pairs.start[i] - 1, near.pairs.start[i + 1]):
+            j = i
+            if k >= near.pairs.start[i]:
+                j = near.pairs.neighbor[k]
+            if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
+                for image in range(1, _images(walls, near, j)):
+                    x, turn = _way_to_image(image, near, walls, i, j)
+                    mirrored = turn @ field[j] @ turn.transpose()
+                    total += _share(x.norm(), scale, near, i, j) * mirrored
+    return total
+
+
+@qd.func
+def _force(field: Mat3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> vec3:
+    """Σ_j V_i V_j (T_i + T_j) ∇W_ij of a field of stresses, images included, N."""
+    own = field[i]
+    force = vec3(0.0)
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if not apart(scale, near, i, j):
+            x = separation(near.period, near.position[i], near.position[j])
+            force += _weight(x.norm(), scale, near, i, j) * ((own + field[j]) @ x)
+    if is_mirrored(scale, near, walls, i):
+        for k in range(near.pairs.start[i] - 1, near.pairs.start[i + 1]):
+            j = i
+            if k >= near.pairs.start[i]:
+                j = near.pairs.neighbor[k]
+            if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
+                for image in range(1, _images(walls, near, j)):
+                    x, turn = _way_to_image(image, near, walls, i, j)
+                    acting = own + turn @ field[j] @ turn.transpose()
+                    force += _weight(x.norm(), scale, near, i, j) * (acting @ x)
+    return force
+
+
+@qd.func
+def _images(walls: WallArrays, near: ParticleArrays, j: qd.i32) -> qd.i32:
+    """One more than the images of particle j: in one, in two and in all of the walls that mirror it."""
+    return 1 << walls.contacts.mirrors[near.contact[j]]
+
+
+@qd.func
+def _way_to_image(image: qd.i32, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32):
+    """(x_i − x_j', R): the way from an image of j to i, and how it is turned; the bits name its walls."""
+    x = separation(near.period, near.position[i], near.position[j])
+    turn = qd.Matrix.identity(qd.f32, 3)
+    c = near.contact[j]
+    for s in range(walls.contacts.mirrors[c]):
+        if (image >> s) % 2 == 1:
+            normal = walls.contacts.mirror_normal[3 * c + s]
+            x += 2.0 * walls.contacts.mirror_height[3 * c + s] * normal
+            turn = turn - 2.0 * (turn @ normal).outer_product(normal)
+    return x, turn
