@@ -200,15 +200,23 @@ def assemble_bends(rig: Rig, c: StepContext) -> Discretisation:
 
 
 def assemble_pressures(rig: Rig, c: StepContext) -> Discretisation:
-    """2 Δt (Σ_j V ∇W_ij·(u_i − u_j) + ∇γ_i·u_i) times √w, the share by which particles are pressed."""
+    """2 Δt Σ_j V ∇W_ij·(u_i − u_j) times √w, the share by which particles are pressed.
+
+    With images in a floor of normal y, whose velocities have the opposite u_y.
+    """
     i, j, g, x, _k = _pairs(rig, c)
-    g = g * (1.0 + _images(c, i, j, x))
-    slope = numbers(c.stencil.wall_slope, c.n)
+    seen, away = _images(c, i, j, x), g * _images(c, i, j, x)
     rows = sp.csr_matrix((c.n, 3 * c.n))
     for axis in range(3):
         unit = np.zeros((1, 3))
         unit[0, axis] = 1.0
-        rate = sp.diags(slope[:, axis]) - _differences(i, j, g * x[:, axis], c.n)
+        rate = -_differences(i, j, g * (1.0 + seen) * x[:, axis], c.n)
+        if axis == 1 and seen.any():
+            h = np.minimum(_heights(c), c.view.scale.support)
+            own = 4.0 * h * _weight_of_own_image(c, h)
+            np.add.at(own, i, 2.0 * away * h[j])
+            back = 2.0 * away * h[i]
+            rate = rate + sp.diags(own) + sp.csr_matrix((back, (i, j)), shape=(c.n, c.n))
         rows = rows + sp.kron(rate, unit)
     dt = float(c.view.scale.dt)
     pressed = sp.diags(np.sqrt(numbers(c.stencil.pressed, c.n)))
@@ -226,11 +234,8 @@ def _pairs(rig: Rig, c: StepContext) -> tuple[Any, Any, Float, Float, Float]:
 
 def _images(c: StepContext, i: Any, j: Any, x: Float) -> Float:
     """What images of pairs in one wall, half a support away at most, add to their weights, of these."""
-    scale, contacts = c.view.scale, c.view.walls.arrays.contacts
+    scale, height = c.view.scale, _heights(c)
     kind = Smoothing(scale.kind)
-    contact = view(c.view.near.contact, c.n)
-    heights = numbers(contacts.height, max(int(contact.max()) + 1, 1))
-    height = np.where(contact >= 0, heights[contact], np.inf)
     q = np.linalg.norm(x, axis=1) / scale.support
     away = np.sqrt(q**2 + 4.0 * height[i] * height[j] / scale.support**2)
     seen = np.isfinite(away) & (away < 1.0) & (q < 1.0)
@@ -238,6 +243,21 @@ def _images(c: StepContext, i: Any, j: Any, x: Float) -> Float:
     share[seen] = smoothing_slope(kind, away[seen]) / away[seen]
     share[seen] /= smoothing_slope(kind, q[seen]) / q[seen]
     return share
+
+
+def _heights(c: StepContext) -> Float:
+    """Of all particles above the wall, m; infinite where none is near."""
+    contact = view(c.view.near.contact, c.n)
+    heights = numbers(c.view.walls.arrays.contacts.height, max(int(contact.max()) + 1, 1))
+    return np.asarray(np.where(contact >= 0, heights[contact], np.inf))
+
+
+def _weight_of_own_image(c: StepContext, height: Float) -> Float:
+    """V W'(r)/r of each particle and its own image, 2 h away."""
+    scale = c.view.scale
+    q = np.minimum(2.0 * height / scale.support, 1.0)
+    slope = smoothing_slope(Smoothing(scale.kind), q) / q
+    return np.asarray(scale.volume * scale.gradient_scale * slope)
 
 
 def _links(c: StepContext) -> Float:

@@ -3,7 +3,6 @@
 
 import dataclasses
 from collections.abc import Sequence
-from math import inf
 
 import quadrants as qd
 
@@ -23,7 +22,6 @@ class MaterialTable:
     wall_friction: Floats  # factor of the colliders' friction
     body_friction: Floats  # μ between separate bodies
     active: Ints  # 0: inviscid, carries no stress
-    solid: Ints  # 1: keeps its shape
 
 
 class Materials:
@@ -32,10 +30,8 @@ class Materials:
     def __init__(self, materials: Sequence[Material]) -> None:
         self.materials = list(materials)
         count = len(self.materials)
-        floats = [scalars(qd.f32, count) for _ in dataclasses.fields(MaterialTable)[:-2]]
-        self.table = MaterialTable(
-            *floats, active=scalars(qd.i32, count), solid=scalars(qd.i32, count)
-        )
+        floats = [scalars(qd.f32, count) for _ in dataclasses.fields(MaterialTable)[:-1]]
+        self.table = MaterialTable(*floats, active=scalars(qd.i32, count))
         self._written: list[Material] = []
         write(self.table.density, [m.density for m in self.materials])
 
@@ -47,7 +43,6 @@ class Materials:
         for name in ("density", *EXTRAS):
             write(getattr(self.table, name), [getattr(m, name) for m in self.materials])
         write(self.table.active, [int(m.carries_stress) for m in self.materials])
-        write(self.table.solid, [int(m.relaxation_time == inf) for m in self.materials])
 
     def largest(self, name: str) -> float:
         """The largest value that a material of the scene has for a key."""

@@ -37,14 +37,3 @@ def lattice_sums(kind: Smoothing, support: float) -> tuple[float, list[float]]:
     x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
     w = smoothing_value(kind, np.sqrt(x * x + y * y + z * z) / support)
     return float(w.sum()), [float(w[y < -k].sum()) for k in range(reach)]
-
-
-def lattice_pulls(kind: Smoothing, support: float) -> list[float]:
-    """Σ_j V_j ∇W_ij, 1/spacing, over what is farther below than layer k: its pull, up to the sign."""
-    reach = math.ceil(support)
-    axis = np.arange(-reach, reach + 1)
-    x, y, z = (part.ravel() for part in np.meshgrid(axis, axis, axis, indexing="ij"))
-    r = np.sqrt(x * x + y * y + z * z)
-    slope = smoothing_slope(kind, r / support) / support * y / np.maximum(r, 1.0)
-    unit = kind.gradient_constant / kind.value_constant / lattice_sums(kind, support)[0]
-    return [unit * float(slope[y < -k].sum()) for k in range(reach)]

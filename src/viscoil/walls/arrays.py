@@ -11,9 +11,7 @@ import quadrants as qd
 from viscoil.bodies.arrays import BodyArrays
 from viscoil.colliders.arrays import (
     ColliderArrays,
-    carried,
     distance_and_normal,
-    surface_velocity,
 )
 from viscoil.constraints.density import wall_share
 from viscoil.core.compute import (
@@ -74,18 +72,15 @@ class Contacts:
         Vec3s  # (slots) from the body to the particle since bodies last moved, N s; of places kg m
     )
     friction: Floats  # factor of its material on the walls' friction
-    solid: Ints  # 1: its material keeps its shape
+    thinness: Floats  # 0 to 1: how freely images alone may keep it from walls (`resting_distance`)
     linked: Ints  # 1: stress holds it to sticky walls (`solvers.dcpbd.no_slip`), which else fix it
     link_arm: Vec3s  # Σ g x of the points where these walls are nearest, m²
     link_velocity: Vec3s  # of these surfaces, m/s
     link_wall: Ints  # the collider that it is linked to most
     mirrors: Ints  # how many walls mirror its neighbours (`mirrors`), three at most
     mirror: Ints  # (3 each) these walls
-    mirror_height: Floats  # (3 each) m: how far these are
-    mirror_normal: Vec3s  # (3 each)
-    mirror_offset: (
-        Floats  # what its own images add to its density, less Γ, at the start of the step
-    )
+    mirror_height: Floats  # (3 each) m: how far these are, now
+    mirror_normal: Vec3s  # (3 each) at the start of the step
     wanted: Vec3s  # its velocity if no wall were there, m/s
     wanted_change: Vec3s  # m/s: what a direction of conjugate gradients does to that
     before: Vec3s  # its velocity before an iteration, m/s
@@ -107,7 +102,6 @@ class WallArrays:
     body_count: qd.i32
     contacts: Contacts
     density: Floats  # γ over the distance from 0 to h (`constraints.density.wall_table`)
-    approach: Floats  # Γ over the same (`constraints.density.approach_table`)
     # Whether any collider reports, or is moved by, what it does to particles.
     coupled: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
@@ -191,37 +185,6 @@ def wall_density(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
 
 
 @qd.func
-def wall_approach(y: vec3, support: qd.f32, walls: WallArrays) -> vec4:
-    """(∇Γ, Γ) at y: how walls change the density of a particle that moves against them."""
-    total = 0.0
-    gradient = vec3(0.0)
-    for k in range(walls.count):
-        at = distance_and_normal(walls.colliders, k, y)
-        share = wall_share(at[3], support, walls.approach)
-        if share[0] > 0.0 and is_known(at):
-            total += share[0]
-            gradient += share[1] * vec3(at[0], at[1], at[2])
-    return vec4(gradient[0], gradient[1], gradient[2], total)
-
-
-@qd.func
-def approach_before(x: vec3, dt: qd.f32, support: qd.f32, walls: WallArrays):
-    """((∇Γ, Γ), Σ_k ∇Γ_k·v_k) of x at the start of a step, when walls of velocity v_k were elsewhere."""
-    total, along = 0.0, 0.0
-    gradient = vec3(0.0)
-    for k in range(walls.count):
-        end = carried(walls.colliders, k, dt, x)
-        at = distance_and_normal(walls.colliders, k, end)
-        share = wall_share(at[3], support, walls.approach)
-        if share[0] > 0.0 and is_known(at):
-            step = share[1] * vec3(at[0], at[1], at[2])
-            total += share[0]
-            gradient += step
-            along += step.dot(surface_velocity(walls.colliders, k, end))
-    return vec4(gradient[0], gradient[1], gradient[2], total), along
-
-
-@qd.func
 def note_impulse(c: qd.i32, slot: qd.i32, walls: WallArrays, impulse: vec3):
     """Adds what the body in a slot (-1: none is tracked) gave to the particle with contact c."""
     if qd.static(walls.coupled):
@@ -246,7 +209,7 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         start=vectors(4, count * bodies),
         impulse=vectors(3, count * bodies),
         friction=scalars(qd.f32, count),
-        solid=scalars(qd.i32, count),
+        thinness=scalars(qd.f32, count),
         linked=scalars(qd.i32, count),
         link_arm=vectors(3, count),
         link_velocity=vectors(3, count),
@@ -255,7 +218,6 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         mirror=scalars(qd.i32, 3 * count),
         mirror_height=scalars(qd.f32, 3 * count),
         mirror_normal=vectors(3, 3 * count),
-        mirror_offset=scalars(qd.f32, count),
         wanted=vectors(3, count),
         wanted_change=vectors(3, count),
         before=vectors(3, count),

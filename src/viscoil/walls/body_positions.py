@@ -1,15 +1,15 @@
 # mypy: disable-error-code="valid-type,index,no-untyped-def,no-untyped-call,misc,untyped-decorator"
 """Two-way coupling of positions: what walls do to places, bodies get back within the iterations.
 
-Pressure on γ, push-outs and friction give a body the opposite impulse in every iteration, and its pose
-at the end of the step follows. Jacobi steps stay stable because pressures count the body's share in
-their stiffness, and push-outs are shared with it (`share_pushes`). Where no collider is tracked, what
-concerns bodies is compiled away.
+Pressures of images, push-outs and friction give a body the opposite impulse in every iteration, and its
+pose at the end of the step follows. Jacobi steps stay stable because pressures count the body's share
+in their stiffness, and push-outs are shared with it (`share_pushes`). Where no collider is tracked,
+what concerns bodies is compiled away.
 """
 
 import quadrants as qd
 
-from viscoil.bodies.arrays import BodyArrays, arm, is_dynamic, place
+from viscoil.bodies.arrays import BodyArrays, arm, place
 from viscoil.colliders.arrays import distance_and_normal
 from viscoil.colliders.primitives import Contact
 from viscoil.constraints.density import wall_share
@@ -17,9 +17,8 @@ from viscoil.core.compute import Vec3s, on_cpu, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import WallArrays, is_known, note_impulse, wall_approach
+from viscoil.walls.arrays import WallArrays, note_impulse
 from viscoil.walls.body_velocities import outer, take_impulses
-from viscoil.walls.paths import same_side
 from viscoil.walls.response import push_out
 
 
@@ -82,8 +81,8 @@ def share_pushes(scale: Scale, near: ParticleArrays, walls: WallArrays):
 
     Push-outs: if each of the touching particles closed its gap alone, the body, moved by all of
     them, would run ahead λ times as far, λ the largest eigenvalue of M6⁻¹ Σ m Bᵀ P B. Each takes the
-    share 1/(1 + λ), and iterations do the rest. Pressures: D_i = Δt² V |∇γ_i| κ is at least the
-    body's part of their system, if κ is the largest eigenvalue of M6⁻¹ Σ |∇γ_i| J Jᵀ, J = (n, r × n).
+    share 1/(1 + λ), and iterations do the rest. Pressures: D_i = 2 Δt² V |∇γ_i| κ is at least the
+    body's part of their system, if κ is the largest eigenvalue of M6⁻¹ Σ 2 |∇γ_i| J Jᵀ, J = (n, r × n).
     """
     if qd.static(walls.coupled):
         qd.loop_config(serialize=qd.static(on_cpu()))
@@ -115,7 +114,7 @@ def _share_pushes_of(b: qd.i32, k: qd.i32, scale: Scale, near: ParticleArrays, w
                 a += m * unit
                 cross -= m * _cross_matrix(r)
                 turn += m * (r.dot(r) * unit - outer(r, r))
-        slope = wall_share(start[3], support_of(scale, near, i), walls.approach)[1]
+        slope = 2.0 * wall_share(start[3], support_of(scale, near, i), walls.density)[1]
         weight = qd.cast(qd.abs(slope), qd.f64)
         pressed += weight * outer(n, n)
         pressed_cross += weight * outer(n, lever)
@@ -130,7 +129,7 @@ def _share_pushes_of(b: qd.i32, k: qd.i32, scale: Scale, near: ParticleArrays, w
 def body_stiffness(
     y: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> qd.f32:
-    """Δt² V Σ |∇Γ_k| κ_k, 1/Pa: what bodies add to the stiffness of the pressure of particle i at y."""
+    """Δt² V Σ 2 |∇γ_k| κ_k, 1/Pa: what bodies add to the stiffness of the pressure of particle i at y."""
     added = 0.0
     if qd.static(walls.coupled):
         if near.contact[i] >= 0:
@@ -139,59 +138,10 @@ def body_stiffness(
                 k = walls.bodies.primitive[b]
                 if k >= 0:
                     distance = distance_and_normal(walls.colliders, k, y)[3]
-                    slope = wall_share(distance, support_of(scale, near, i), walls.approach)[1]
+                    slope = 2.0 * wall_share(distance, support_of(scale, near, i), walls.density)[1]
                     total += qd.abs(slope) * walls.bodies.pressure_response[b]
             added = scale.dt * scale.dt * volume_of(scale, near, i) * total
     return added
-
-
-@qd.func
-def wall_slope(
-    y: vec3,
-    pressure: qd.f32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    i: qd.i32,
-) -> vec3:
-    """∇Γ at y of particle i, 1/m; tracked walls get −Δt² V p ∇Γ of the pressure p."""
-    slope = vec3(0.0)
-    if qd.static(walls.coupled):
-        slope = _press(y, pressure, scale, near, walls, i)
-    else:
-        behind = wall_approach(y, support_of(scale, near, i), walls)
-        slope = vec3(behind[0], behind[1], behind[2])
-    return slope
-
-
-@qd.func
-def _press(
-    y: vec3,
-    pressure: qd.f32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    i: qd.i32,
-) -> vec3:
-    c = near.contact[i]
-    support = support_of(scale, near, i)
-    total = vec3(0.0)
-    for k in range(walls.count):
-        at = distance_and_normal(walls.colliders, k, y)
-        share = wall_share(at[3], support, walls.approach)
-        if share[0] > 0.0 and is_known(at):
-            n = vec3(at[0], at[1], at[2])
-            slot = walls.bodies.slot[k]
-            if is_dynamic(walls.bodies, slot):
-                start = walls.contacts.start[c * walls.body_count + slot]
-                steady = vec3(start[0], start[1], start[2])
-                if steady.dot(n) > same_side():
-                    n = steady
-            step = share[1] * n
-            total += step
-            unit = scale.dt * scale.dt * volume_of(scale, near, i)
-            note_impulse(c, slot, walls, -pressure * unit * step)
-    return total
 
 
 @qd.func

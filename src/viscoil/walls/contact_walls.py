@@ -8,11 +8,10 @@ import quadrants as qd
 from viscoil.bodies.arrays import BodyArrays
 from viscoil.bodies.arrays import allocate as allocate_bodies
 from viscoil.colliders.arrays import ColliderArrays
-from viscoil.constraints.density import WALL_TABLE, approach_table, wall_table
+from viscoil.constraints.density import WALL_TABLE, wall_table
 from viscoil.core.compute import scalars, write
 from viscoil.core.reductions import block_count, exclusive_scan
 from viscoil.emitters.nozzles import EmitterFrame
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing
@@ -33,9 +32,8 @@ class ContactWalls:
         body_count: int = 0,
     ) -> None:
         """`support` is h in spacings; `bodies` are the colliders that are tracked."""
-        density, approach = (scalars(qd.f32, WALL_TABLE + 1) for _ in range(2))
+        density = scalars(qd.f32, WALL_TABLE + 1)
         write(density, wall_table(smoothing, support))
-        write(approach, approach_table(smoothing, support))
         self.arrays = WallArrays(
             colliders=colliders,
             count=collider_count,
@@ -45,7 +43,6 @@ class ContactWalls:
             body_count=body_count,
             contacts=make_contacts(1, body_count),
             density=density,
-            approach=approach,
             coupled=body_count > 0,
         )
         self._marks: Any = scalars(qd.i32, 1)
@@ -62,9 +59,12 @@ class ContactWalls:
         self.arrays.nozzle_count = len(frames)
 
     def find(
-        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, materials: MaterialTable
+        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, friction: Any
     ) -> None:
-        """Collects the particles that may touch a wall in this step, or are driven."""
+        """Collects the particles that may touch a wall in this step, or are driven.
+
+        `friction` holds a factor per material.
+        """
         room = near.contact.shape[0] + 1
         if self._marks.shape[0] != room:
             self._marks = scalars(qd.i32, room)
@@ -74,7 +74,7 @@ class ContactWalls:
         if self.arrays.contacts.particle.shape[0] < count:
             self.arrays.contacts = make_contacts(int(count * 1.2), self.arrays.body_count)
         self.arrays.contacts.count = count
-        search.collect(n, scale, near, self.arrays, materials, self._marks)
+        search.collect(n, scale, near, self.arrays, friction, self._marks)
         search.survey(count, scale, near, self.arrays)
         if self.arrays.coupled:
             body_velocities.place_bodies(scale.dt, self.arrays)

@@ -15,8 +15,8 @@ from viscoil.walls.arrays import WallArrays
 def resting_distance(c: qd.i32, k: qd.i32, walls: WallArrays) -> qd.f32:
     """How near to wall k the particle with contact c may come: d/2, and a little more the higher it was.
 
-    Fluid that slips may come twice as near: its images keep it d/2 away where pressure is even, and let
-    its first layer move to and from the wall as the flow does. Held at d/2, it is too thick for fluid
+    Thin fluid that slips may come twice as near: its images keep it d/2 away where pressure is even, and
+    let its first layer move to and from the wall as the flow does. Held at d/2, it is too thick for fluid
     that is drawn out along the wall, and a wave loses two thirds of its energy in a period instead of
     one. Nearer than d/4 an image would push less the nearer it is (w' is largest at d/2 to 2 d/3).
 
@@ -27,8 +27,8 @@ def resting_distance(c: qd.i32, k: qd.i32, walls: WallArrays) -> qd.f32:
     order = 0.05
     spacing = walls.contacts.spacing[c]
     rest = 0.5 * spacing
-    if walls.colliders.contact[k] == Contact.SLIP and walls.contacts.solid[c] == 0:
-        rest = 0.25 * spacing
+    if walls.colliders.contact[k] == Contact.SLIP:
+        rest -= 0.25 * walls.contacts.thinness[c] * spacing
     return rest + order * qd.max(walls.contacts.height[c] - rest, 0.0)
 
 

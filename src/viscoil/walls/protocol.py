@@ -2,7 +2,6 @@
 
 from typing import Any, Protocol
 
-from viscoil.materials.table import MaterialTable
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
 from viscoil.walls.arrays import WallArrays
@@ -23,9 +22,9 @@ class Walls(Protocol):
         """Of the particles that they may touch in this step."""
 
     def find(
-        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, materials: MaterialTable
+        self, n: int, scale: Scale, near: ParticleArrays, velocity: Any, friction: Any
     ) -> None:
-        """Collects those particles; `velocity` is u⁰."""
+        """Collects those particles; `velocity` is u⁰, `friction` a factor per material."""
 
     def choose_planes(self, scale: Scale, near: ParticleArrays, velocity: Any) -> None:
         """Looks for walls along the ways of particles with these velocities, u*."""

@@ -5,14 +5,13 @@ import quadrants as qd
 
 from viscoil.bodies.arrays import body_velocity, is_dynamic
 from viscoil.colliders.arrays import carried, distance_and_normal
-from viscoil.core.compute import Ints, Vec3s, vec3, vec4
-from viscoil.materials.table import MaterialTable
+from viscoil.core.compute import Floats, Ints, Vec3s, vec3, vec4
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, spacing_of, support_of, value_share
+from viscoil.neighbors.resolution import pair_size, spacing_of, support_of
 from viscoil.neighbors.scale import Scale
-from viscoil.walls.arrays import Mode, WallArrays, approach_before, is_known, nozzle_of
-from viscoil.walls.mirrors import reflections
+from viscoil.walls.arrays import Mode, WallArrays, is_known, nozzle_of
+from viscoil.walls.mirrors import height_of_image
 
 
 @qd.kernel(fastcache=True)
@@ -63,7 +62,7 @@ def collect(
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
-    materials: MaterialTable,
+    friction: Floats,
     offsets: Ints,
 ):
     """Fills the list of contacts from the offsets, which are the scanned marks."""
@@ -91,8 +90,8 @@ def collect(
                     if k >= 0:
                         at = distance_and_normal(walls.colliders, k, near.position[i])
                         walls.contacts.start[place] = at
-            walls.contacts.friction[c] = materials.wall_friction[near.material[i]]
-            walls.contacts.solid[c] = materials.solid[near.material[i]]
+            walls.contacts.friction[c] = friction[near.material[i]]
+            walls.contacts.thinness[c] = 0.0
 
 
 @qd.kernel(fastcache=True)
@@ -132,27 +131,15 @@ def _find_shield(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArray
 
 @qd.func
 def _find_mirrors(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
-    """The walls in which the particle has images (`mirrors`), and what its own add to its density.
-
-    Three at most, as in the corner of a box. A particle that is in the wall has its image a tenth of a
-    spacing behind the surface.
-    """
+    """The walls in which the particle has images (`mirrors`): three at most, as in a corner."""
     i = walls.contacts.particle[c]
-    support = support_of(scale, near, i)
-    across = vec3(0.0)
     found = 0
     for k in range(walls.count):
         x = carried(walls.colliders, k, scale.dt, near.position[i])
         at = distance_and_normal(walls.colliders, k, x)
-        if found < 3 and is_known(at) and at[3] < support:
-            height = qd.max(at[3], 0.1 * walls.contacts.spacing[c])
+        if found < 3 and is_known(at) and at[3] < support_of(scale, near, i):
             walls.contacts.mirror[3 * c + found] = k
-            walls.contacts.mirror_height[3 * c + found] = height
+            walls.contacts.mirror_height[3 * c + found] = height_of_image(c, at[3], walls)
             walls.contacts.mirror_normal[3 * c + found] = vec3(at[0], at[1], at[2])
-            across = vec3(4.0 * height * height, across[0], across[1])
             found += 1
     walls.contacts.mirrors[c] = found
-    own, _slope = reflections(0.0, found, across, support, scale.kind)
-    behind, _along = approach_before(near.position[i], scale.dt, support, walls)
-    value = scale.volume * scale.value_scale * value_share(scale, near, i, i) * own
-    walls.contacts.mirror_offset[c] = value - behind[3]

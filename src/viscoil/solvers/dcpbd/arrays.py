@@ -48,7 +48,7 @@ class Stencil:
     pressed_diagonal: Floats  # diagonal of the pressures' system, 1/Pa
     pressed_compliance: Floats  # χ: what a rise of pressure costs, 1/Pa
     pressed_offset: Floats  # the part of the row that no velocity changes
-    wall_slope: Vec3s  # ∇Γ at x⁰, 1/m; 0 for others
+    wall_slope: Vec3s  # what images push particle i with per unit of p_i, 1/m; 0 for others
 
 
 @dataclasses.dataclass

@@ -7,12 +7,12 @@ from viscoil.core.compute import Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
-from viscoil.neighbors.resolution import pair_size, slope_share, support_of, value_share
+from viscoil.neighbors.resolution import pair_size, slope_share, value_share
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.solvers.dcpbd.mirrors import mirror_offset, mirrored_density
-from viscoil.walls.arrays import WallArrays, approach_before, wall_approach
+from viscoil.solvers.dcpbd.mirrors import mirrored_density
+from viscoil.walls.arrays import WallArrays
 
 
 @qd.func
@@ -30,12 +30,7 @@ def measure_old_compression(
     for i in range(n):
         compression = 0.0
         if qd.static(asked) or undone < 1.0:
-            share = 0.0
-            if near.contact[i] >= 0:
-                x, support = near.position[i], support_of(scale, near, i)
-                behind, _along = approach_before(x, scale.dt, support, walls)
-                share = behind[3]
-            compression = crowding_at(near.position, share, scale, near, walls, stencil, i)
+            compression = compression_at(near.position, scale, near, walls, stencil, i)
         unknowns.old_compression[i] = compression
 
 
@@ -58,24 +53,7 @@ def compression_at(
     stencil: Stencil,
     i: qd.i32,
 ) -> qd.f32:
-    """C_i = Σ_j V_j W_ij + Γ_i − 1 with particles at their `place` and walls where the step ends."""
-    behind = 0.0
-    if near.contact[i] >= 0:
-        behind = wall_approach(place[i], support_of(scale, near, i), walls)[3]
-    return crowding_at(place, behind, scale, near, walls, stencil, i)
-
-
-@qd.func
-def crowding_at(
-    place: Vec3s,
-    behind: qd.f32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    stencil: Stencil,
-    i: qd.i32,
-) -> qd.f32:
-    """Σ_j V_j W_ij + `behind` − 1, with particles at their `place` and Γ of walls `behind`.
+    """C_i = Σ_j V_j W_ij − 1 with particles at their `place`, and images where they follow them to.
 
     Of a firm particle beside another separate body, what that adds counts by itself, beyond what it adds
     at a spacing: on whom pressures act (`acting_share`) and what they are for is then the same.
@@ -95,7 +73,7 @@ def crowding_at(
             own += w
     unit = scale.volume * scale.value_scale
     own += mirrored_density(place, scale, near, walls, i)
-    crowding = unit * (own + others) - 1.0 + behind + mirror_offset(near, walls, i)
+    crowding = unit * (own + others) - 1.0
     if qd.static(scale.parted):
         crowding += stencil.loose[i] * (unit * others - scale.beside - crowding)
     return crowding

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Loops over particles for the density constraint (position-based fluids).
 
-The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij − V_i p_i ∇Γ_i, and a change of
-pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
+The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij, images of j in walls included, and a
+change of pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
 """
 
 import enum
@@ -19,19 +19,23 @@ from viscoil.neighbors.resolution import (
     pair_size,
     pressure_ratio,
     size_of,
-    support_of,
     volume_of,
 )
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import compression_at, slope_between
-from viscoil.solvers.dcpbd.mirrors import is_mirrored, mirrored_slope
+from viscoil.solvers.dcpbd.mirrors import (
+    along_normals,
+    is_mirrored,
+    mirrored_slopes,
+    note_push,
+)
 from viscoil.solvers.dcpbd.separate_bodies import acting_share, stable_pressure
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, is_driven, wall_approach
-from viscoil.walls.body_positions import body_stiffness, wall_slope
+from viscoil.walls.arrays import WallArrays, is_driven
+from viscoil.walls.body_positions import body_stiffness
 
 
 class Tally(enum.IntEnum):
@@ -152,7 +156,7 @@ def prepare_stiffness(
     unknowns: Unknowns,
     loop: LoopArrays,
 ):
-    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij + ∇Γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
+    """S_i = Δt² V_i (|Σ_j V_j ∇W_ij|²/m_i + Σ_j V_j² |∇W_ij|²/m_j), at least `least`/m_i.
 
     The floor is scale-free: a share of the stiffness of a full neighbourhood (DYVERSO, eq. 3).
     What is kept is S_i over the length of a Jacobi step. Counts how many particles move so much
@@ -173,15 +177,21 @@ def prepare_stiffness(
             size = pair_size(scale, near, i, j)
             approach = qd.max(approach, (before.norm() - x.norm()) / size)
             slope = slope_between(x, scale, near, i, j)
+            pushed, pushed_back = vec3(0.0), vec3(0.0)
             if mirrored and is_mirrored(scale, near, walls, j):
-                slope += mirrored_slope(x, scale, near, walls, i, j)
-            slope *= acting_share(scale, near, stencil, i, j)
-            arm = scale.volume * scale.gradient_scale * slope * x
+                steep, lengths = mirrored_slopes(x.norm(), scale, near, walls, i, j)
+                slope += steep
+                pushed = along_normals(lengths, near, walls, i)
+                _steep, lengths = mirrored_slopes(x.norm(), scale, near, walls, j, i)
+                pushed_back = along_normals(lengths, near, walls, j)
+            unit = scale.volume * scale.gradient_scale * acting_share(scale, near, stencil, i, j)
+            arm, back = unit * (slope * x + pushed), unit * (slope * x - pushed_back)
             total += arm
-            squares += arm.dot(arm) * near.inverse_mass[j]
-        if near.contact[i] >= 0:
-            behind = wall_approach(yi, support_of(scale, near, i), walls)
-            total += vec3(behind[0], behind[1], behind[2])
+            squares += back.dot(back) * near.inverse_mass[j]
+        if mirrored:
+            _steep, lengths = mirrored_slopes(0.0, scale, near, walls, i, i)
+            unit = 2.0 * scale.volume * scale.gradient_scale
+            total += unit * along_normals(lengths, near, walls, i)
         stiffness = total.dot(total) * near.inverse_mass[i] + squares
         size = size_of(scale, near, i)
         stiffness = qd.max(stiffness, least / (size * size) * near.inverse_mass[i])
@@ -302,56 +312,71 @@ def apply_pressure_change(
     """
     for i in range(n):
         yi = unknowns.place[i]
-        push = vec3(0.0)
+        push, from_walls = vec3(0.0), vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
+            strength = _strength(shifting, recalled, scale, near, stencil, unknowns, i, j)
             slope = slope_between(x, scale, near, i, j)
-            push -= _push(shifting, recalled, slope, x, scale, near, stencil, unknowns, i, j)
+            push -= strength * slope * _line(shifting, x, scale, near, stencil, i, j)
         if is_mirrored(scale, near, walls, i):
+            _steep, lengths = mirrored_slopes(0.0, scale, near, walls, i, i)
+            strength = _strength(shifting, recalled, scale, near, stencil, unknowns, i, i)
+            from_walls -= strength * lengths
             for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
                 j = near.pairs.neighbor[k]
                 if is_mirrored(scale, near, walls, j):
                     x = separation(near.period, yi, unknowns.place[j])
-                    slope = mirrored_slope(x, scale, near, walls, i, j)
-                    push -= _push(
-                        shifting, recalled, slope, x, scale, near, stencil, unknowns, i, j
-                    )
-        push *= scale.volume * scale.gradient_scale
+                    strength = _strength(shifting, recalled, scale, near, stencil, unknowns, i, j)
+                    slope, lengths = mirrored_slopes(x.norm(), scale, near, walls, i, j)
+                    push -= strength * slope * _line(shifting, x, scale, near, stencil, i, j)
+                    from_walls -= strength * lengths
+        unit = scale.volume * scale.gradient_scale
+        push *= unit
         if near.contact[i] >= 0:
-            own = unknowns.pressure_change[i]
-            push -= own * wall_slope(yi, own, scale, near, walls, i)
+            push += note_push(unit * from_walls, scale, near, walls, i)
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
         unknowns.place_change[i] = factor * push
 
 
 @qd.func
-def _push(
+def _line(
+    shifting: qd.template(),
+    x: vec3,
+    scale: Scale,
+    near: ParticleArrays,
+    stencil: Stencil,
+    i: qd.i32,
+    j: qd.i32,
+) -> vec3:
+    """The way x between a pair, turned to that of x⁰ as far as both are rigid."""
+    line = x
+    if qd.static(shifting):
+        firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
+        if firm > 0.0 and not apart(scale, near, i, j):
+            old = separation(near.period, near.position[i], near.position[j])
+            line += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
+    return line
+
+
+@qd.func
+def _strength(
     shifting: qd.template(),
     recalled: qd.template(),
-    slope: qd.f32,
-    way: vec3,
     scale: Scale,
     near: ParticleArrays,
     stencil: Stencil,
     unknowns: Unknowns,
     i: qd.i32,
     j: qd.i32,
-) -> vec3:
-    """(Δp_i + Δp_j) ∇W of a pair, as far as it acts, from the way between them and its slope."""
-    x = way
-    acting = slope
-    if qd.static(shifting):
-        firm = _rigidity(stencil.firmness[i]) * _rigidity(stencil.firmness[j])
-        together = not apart(scale, near, i, j)
-        if together and firm > 0.0:
-            old = separation(near.period, near.position[i], near.position[j])
-            x += firm * (old * (x.norm() / qd.max(old.norm(), 1e-30)) - x)
-        if qd.static(not recalled):
-            alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
-            if together:
-                acting *= 1.0 - alone * stencil.firmness[i] * stencil.firmness[j]
+) -> qd.f32:
+    """Δp_i + Δp_j of a pair, as far as they act."""
     own = acting_share(scale, near, stencil, i, j) * unknowns.pressure_change[i]
     other = pressure_ratio(scale, near, i, j) * unknowns.pressure_change[j]
     other *= acting_share(scale, near, stencil, j, i)
-    return (own + other) * acting * x
+    acting = 1.0
+    if qd.static(shifting and not recalled):
+        alone = (1.0 - stencil.pressed[i]) * (1.0 - stencil.pressed[j])
+        if not apart(scale, near, i, j):
+            acting -= alone * stencil.firmness[i] * stencil.firmness[j]
+    return acting * (own + other)

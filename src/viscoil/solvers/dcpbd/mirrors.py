@@ -1,9 +1,15 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
-"""What images in walls (`walls.mirrors`) add to densities, their rates and the forces of pressures."""
+"""What images in walls (`walls.mirrors`) add to densities, their rates and the forces of pressures.
+
+W of the image of j at i has the gradient W'/ρ (x_ij + Σ 2 h_j n) with regard to x_i and
+W'/ρ (−x_ij + Σ 2 h_i n) with regard to x_j, over the walls of normals n in which it is an image. That of
+i itself has 2 W'/ρ Σ 2 h_i n.
+"""
 
 import quadrants as qd
 
-from viscoil.core.compute import Vec3s, vec3
+from viscoil.colliders.arrays import surface_velocity
+from viscoil.core.compute import Floats, Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
@@ -16,9 +22,9 @@ from viscoil.neighbors.resolution import (
     weight_share,
 )
 from viscoil.neighbors.scale import Scale
-from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
-from viscoil.walls.arrays import WallArrays
-from viscoil.walls.mirrors import reflections
+from viscoil.solvers.dcpbd.arrays import Stencil
+from viscoil.walls.arrays import WallArrays, note_impulse
+from viscoil.walls.mirrors import reflections, shared_heights
 
 
 @qd.func
@@ -36,86 +42,158 @@ def is_mirrored(scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 
 
 @qd.func
-def images(
-    r: qd.f32,
-    support: qd.f32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    i: qd.i32,
-    j: qd.i32,
-):
-    """(Σ w, Σ w'/q) of the images of j in walls that it shares with i, at the distance r from i.
+def images(r: qd.f32, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32):
+    """(Σ w, Σ w'/q, Σ w'/q 2 h_j in each wall of i) of the images of j, at the distance r from i.
 
     Of particles that are mirrored.
     """
-    w, slope = 0.0, 0.0
-    ci, cj = near.contact[i], near.contact[j]
-    nearest = 4.0 * walls.contacts.height[ci] * walls.contacts.height[cj]
-    if r * r + nearest < support * support:
-        across = vec3(0.0)
-        found = 0
-        for s in range(walls.contacts.mirrors[ci]):
-            k = walls.contacts.mirror[3 * ci + s]
-            for t in range(walls.contacts.mirrors[cj]):
-                if walls.contacts.mirror[3 * cj + t] == k:
-                    hi = walls.contacts.mirror_height[3 * ci + s]
-                    hj = walls.contacts.mirror_height[3 * cj + t]
-                    across = vec3(4.0 * hi * hj, across[0], across[1])
-                    found += 1
-        w, slope = reflections(r * r, found, across, support, scale.kind)
-    return w, slope
+    ci = near.contact[i]
+    own, other = shared_heights(ci, near.contact[j], walls)
+    support = pair_size(scale, near, i, j) * scale.support
+    count = walls.contacts.mirrors[ci]
+    w, slope, through = reflections(r, own, other, count, support, scale.kind)
+    return w, slope, 2.0 * through * other
+
+
+@qd.func
+def along_normals(lengths: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> vec3:
+    """Σ l n over the walls that mirror particle i."""
+    c = near.contact[i]
+    total = vec3(0.0)
+    if c >= 0:
+        for s in qd.static(range(3)):
+            if s < walls.contacts.mirrors[c]:
+                total += lengths[s] * walls.contacts.mirror_normal[3 * c + s]
+    return total
 
 
 @qd.func
 def mirrored_density(
     place: Vec3s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> qd.f32:
-    """What images of others add to Σ_j w_ij with particles at their `place`."""
+    """What images, its own among them, add to Σ_j w_ij with particles at their `place`."""
     total = 0.0
     if is_mirrored(scale, near, walls, i):
+        own, _slope, _lengths = images(0.0, scale, near, walls, i, i)
+        total += value_share(scale, near, i, i) * own
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             if is_mirrored(scale, near, walls, j):
                 r = separation(near.period, place[i], place[j]).norm()
-                support = pair_size(scale, near, i, j) * scale.support
-                w, _slope = images(r, support, scale, near, walls, i, j)
+                w, _slope, _lengths = images(r, scale, near, walls, i, j)
                 total += value_share(scale, near, i, j) * w
     return total
 
 
 @qd.func
-def mirrored_slope(
-    x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
-) -> qd.f32:
-    """What images add to `compression.slope_between`, of particles that are mirrored."""
-    support = pair_size(scale, near, i, j) * scale.support
-    _w, slope = images(x.norm(), support, scale, near, walls, i, j)
-    return slope * slope_share(scale, near, i, j)
+def mirrored_slopes(
+    r: qd.f32, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
+):
+    """(s, l): ∇W of the images of j at i is s x_ij + Σ l n, in units of `scale.gradient_scale`.
+
+    Of particles that are mirrored; l of its own images counts both of its pressures.
+    """
+    _w, slope, lengths = images(r, scale, near, walls, i, j)
+    share = slope_share(scale, near, i, j)
+    return share * slope, share * lengths
 
 
 @qd.func
-def mirror_offset(near: ParticleArrays, walls: WallArrays, i: qd.i32) -> qd.f32:
-    """What the own images of particle i add to its density, less Γ at x⁰."""
-    offset = 0.0
-    if near.contact[i] >= 0:
-        offset = walls.contacts.mirror_offset[near.contact[i]]
-    return offset
+def note_push(push: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> vec3:
+    """Σ q n of the pushes q of walls on particle i, Pa/m; tracked walls get the opposite of Δt² V q n."""
+    if qd.static(walls.coupled):
+        c = near.contact[i]
+        unit = scale.dt * scale.dt * volume_of(scale, near, i)
+        for s in qd.static(range(3)):
+            if s < walls.contacts.mirrors[c]:
+                slot = walls.bodies.slot[walls.contacts.mirror[3 * c + s]]
+                n = walls.contacts.mirror_normal[3 * c + s]
+                note_impulse(c, slot, walls, unit * push[s] * n)
+    return along_normals(push, near, walls, i)
 
 
 @qd.func
-def mirrored_weight(
+def pushes_of(
+    pressure: Floats,
+    before: Floats,
+    share: Floats,
+    scale: Scale,
+    near: ParticleArrays,
+    walls: WallArrays,
+    i: qd.i32,
+) -> vec3:
+    """What each wall pushes particle i with at x⁰ as pressures rise, those of some `share`, Pa/m."""
+    own = pressure[i] - before[i]
+    total = 2.0 * own * mirrored_slopes(0.0, scale, near, walls, i, i)[1]
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if is_mirrored(scale, near, walls, j):
+            both = own
+            if share[j] > 0.0:
+                both += pressure[j] - before[j]
+            r = separation(near.period, near.position[i], near.position[j]).norm()
+            total += both * mirrored_slopes(r, scale, near, walls, i, j)[1]
+    return -scale.volume * scale.gradient_scale * total
+
+
+@qd.func
+def mirrored_weights(
     x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
-) -> qd.f32:
-    """What images add to the weight g_ij of a pair of one body."""
+):
+    """(g, l): what images of j add to V_i V_j ∇W of a pair of one body is g x_ij + Σ l n."""
     unit = scale.volume * scale.volume * scale.gradient_scale * weight_share(scale, near, i, j)
-    support = pair_size(scale, near, i, j) * scale.support
     g = 0.0
+    lengths = vec3(0.0)
     together = not apart(scale, near, i, j)
     if together and is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j):
-        _w, slope = images(x.norm(), support, scale, near, walls, i, j)
+        _w, slope, through = images(x.norm(), scale, near, walls, i, j)
         g = unit * slope
-    return g
+        lengths = unit * through
+    return g, lengths
+
+
+@qd.func
+def prepare_wall_row(
+    scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
+):
+    """wall_slope ← Σ l n over the images of others and, twice, of i itself, over V; how walls move."""
+    if is_mirrored(scale, near, walls, i):
+        _g, lengths = mirrored_weights(vec3(0.0), scale, near, walls, i, i)
+        lengths *= 2.0
+        moved = lengths
+        for k in range(near.pairs.start[i], stencil.weighted_end[i]):
+            j = near.pairs.neighbor[k]
+            x = separation(near.period, near.position[i], near.position[j])
+            _g, away = mirrored_weights(x, scale, near, walls, i, j)
+            _g, back = mirrored_weights(-x, scale, near, walls, j, i)
+            lengths += away
+            moved += away + along_walls(back, near, walls, j, i)
+        volume = volume_of(scale, near, i)
+        stencil.wall_slope[i] = along_normals(lengths, near, walls, i) / volume
+        c = near.contact[i]
+        for s in qd.static(range(3)):
+            if s < walls.contacts.mirrors[c]:
+                k = walls.contacts.mirror[3 * c + s]
+                v = surface_velocity(walls.colliders, k, near.position[i])
+                speed = v.dot(walls.contacts.mirror_normal[3 * c + s])
+                stencil.pressed_offset[i] -= 2.0 * scale.dt * moved[s] / volume * speed
+
+
+@qd.func
+def along_walls(
+    lengths: vec3, near: ParticleArrays, walls: WallArrays, j: qd.i32, i: qd.i32
+) -> vec3:
+    """Lengths along the walls of j in the order of those of i."""
+    cj, ci = near.contact[j], near.contact[i]
+    sorted_lengths = vec3(0.0)
+    if cj >= 0 and ci >= 0:
+        for s in qd.static(range(3)):
+            for t in qd.static(range(3)):
+                both = s < walls.contacts.mirrors[ci] and t < walls.contacts.mirrors[cj]
+                if both:
+                    if walls.contacts.mirror[3 * ci + s] == walls.contacts.mirror[3 * cj + t]:
+                        sorted_lengths[s] = lengths[t]
+    return sorted_lengths
 
 
 @qd.func
@@ -127,15 +205,16 @@ def mirrored_squeeze(
     field: qd.template(),
     i: qd.i32,
 ) -> qd.f32:
-    """What images add to −Σ_j V_j ∇W_ij·(f_j − f_i) of a pressed particle."""
+    """What images add to the rate of C of a pressed particle, but for `wall_slope`·f_i."""
     total = 0.0
     if stencil.pressed[i] > 0.0 and is_mirrored(scale, near, walls, i):
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             j = near.pairs.neighbor[k]
             if is_mirrored(scale, near, walls, j):
                 x = separation(near.period, near.position[i], near.position[j])
-                g = mirrored_weight(x, scale, near, walls, i, j)
-                total -= g * (field[j] - field[i]).dot(x)
+                g, lengths = mirrored_weights(-x, scale, near, walls, j, i)
+                total += (g * (field[i] - field[j])).dot(x)
+                total += along_normals(lengths, near, walls, j).dot(field[j])
     return total / volume_of(scale, near, i)
 
 
@@ -145,17 +224,19 @@ def mirrored_push(
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
-    unknowns: Unknowns,
+    pressure: Floats,
     i: qd.i32,
 ) -> vec3:
-    """What images add to the force of the pressures p that act in `stress_force`."""
+    """What images add to the force of the pressures √w p, but for that of p_i on `wall_slope`."""
     force = vec3(0.0)
     if is_mirrored(scale, near, walls, i):
-        own = qd.sqrt(stencil.pressed[i]) * unknowns.pressure_direction[i]
+        own = qd.sqrt(stencil.pressed[i]) * pressure[i]
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             j = near.pairs.neighbor[k]
             if is_mirrored(scale, near, walls, j):
-                other = qd.sqrt(stencil.pressed[j]) * unknowns.pressure_direction[j]
+                other = qd.sqrt(stencil.pressed[j]) * pressure[j]
                 x = separation(near.period, near.position[i], near.position[j])
-                force -= (own + other) * mirrored_weight(x, scale, near, walls, i, j) * x
+                g, lengths = mirrored_weights(x, scale, near, walls, i, j)
+                force -= (own + other) * g * x
+                force -= other * along_normals(lengths, near, walls, i)
     return force

@@ -101,6 +101,9 @@ def prepare_stencil(
             stencil.pressed_offset[i] = 0.0
             stencil.bend_share[i] = 1.0
             stencil.pressed_compliance[i] = 0.0
+    for i in range(n):
+        if near.contact[i] >= 0:
+            walls.contacts.thinness[near.contact[i]] = 1.0 - stencil.firmness[i]
 
 
 @qd.func

@@ -34,6 +34,7 @@ from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
 from viscoil.walls.body_positions import move_bodies, share_pushes, take_back
 from viscoil.walls.body_velocities import press_bodies
+from viscoil.walls.mirrors import follow
 from viscoil.walls.response import push_out
 
 
@@ -244,6 +245,8 @@ def settle(scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unkn
         unknowns.velocity[i] = u
     moved = scale.dt * unknowns.velocity[i] + unknowns.shift[i]
     unknowns.place[i] = near.position[i] + moved
+    if near.contact[i] >= 0:
+        follow(near.contact[i], unknowns.place[i], walls)
 
 
 @qd.func

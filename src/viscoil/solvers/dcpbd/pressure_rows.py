@@ -3,12 +3,12 @@
 
 A viscous fluid resists what pressure does to it. Solved one after the other, the two undo each other's
 work in every step; solved together they agree. A particle takes part that is full, had pressure in the
-last step and belongs to a fluid that is firm enough to resist it and forgets its shape, however slowly:
-it is *pressed*. Its stress is a deviator, and its volume is kept by
+last step or lies among others that had, and belongs to a fluid that is firm enough to resist it and
+forgets its shape, however slowly: it is *pressed*. Its stress is a deviator, and its volume is kept by
 
-    2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j) + ∇Γ_i·(u_i − v),
+    2 (C⁰ s + Δt dC/dt) = χ Δp,    dC/dt = Σ_j V_j ∇W_ij·(u_i − u_j),
 
-with v the velocity of the wall and Δp the rise above what was recalled, which has acted in u*. The force
+images of j in walls included, and Δp the rise above what was recalled, which has acted in u*. The force
 of a pressure is the adjoint of that rate, so the system stays symmetric and positive definite. The factor
 2 is that of the strain Δt (L + Lᵀ). What a straight step under the spin ω stretches counts as it does
 there.
@@ -47,12 +47,18 @@ from viscoil.neighbors.resolution import spacing_of, support_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import has_gradient, least_compliance
-from viscoil.solvers.dcpbd.mirrors import mirrored_weight
+from viscoil.solvers.dcpbd.mirrors import (
+    along_normals,
+    is_mirrored,
+    mirrored_weights,
+    note_push,
+    prepare_wall_row,
+    pushes_of,
+)
 from viscoil.solvers.dcpbd.operators import traction
 from viscoil.solvers.dcpbd.separate_bodies import density_of_others, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
-from viscoil.walls.arrays import WallArrays, approach_before, is_driven, note_impulse
-from viscoil.walls.body_positions import wall_slope
+from viscoil.walls.arrays import WallArrays, is_driven, note_impulse
 from viscoil.walls.body_velocities import tell_fixed
 
 
@@ -135,11 +141,25 @@ def _pressed_share(
         # below a firmness of 0.01, stress undoes less than a thousandth of a strain in a step
         share = ramp(stencil.firmness[i], 0.002, 0.01)
         share *= ramp(excess, -2.0 * tolerance, -tolerance)
-        least = _least_pressure(faint, scale, near, i)
-        share *= ramp(unknowns.pressure[i], least, 10.0 * least)
+        if share > 0.0:
+            least = _least_pressure(faint, scale, near, i)
+            around = _pressure_around(scale, near, unknowns, i)
+            share *= ramp(qd.max(unknowns.pressure[i], around), least, 10.0 * least)
     if share > 0.0:
         share *= 1.0 - _share_of_others(scale, near, walls, stencil, i)
     return share
+
+
+@qd.func
+def _pressure_around(scale: Scale, near: ParticleArrays, unknowns: Unknowns, i: qd.i32) -> qd.f32:
+    """The mean pressure of the neighbours of particle i in its body, Pa."""
+    total, count = 0.0, 1e-30
+    for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
+        j = near.pairs.neighbor[k]
+        if not apart(scale, near, i, j):
+            total += qd.max(unknowns.pressure[j], 0.0)
+            count += 1.0
+    return total / count
 
 
 @qd.func
@@ -179,9 +199,9 @@ def _share_of_others(
 def _prepare_row(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
 ):
-    """∇Γ, how walls move, and the diagonal.
+    """What images push, how walls move, and the diagonal.
 
-    That is 2 Δt² V (|Σ_j V_j ∇W_ij + ∇Γ|²/m_i + Σ_j V_j² |∇W_ij|²/m_j).
+    That is 2 Δt² V (|Σ_j V_j ∇W_ij|²/m_i + Σ_j V_j² |∇W_ij|²/m_j).
     """
     xi = near.position[i]
     volume = volume_of(scale, near, i)
@@ -192,15 +212,13 @@ def _prepare_row(
         j = near.pairs.neighbor[k]
         if apart(scale, near, i, j) == across:
             x = separation(near.period, xi, near.position[j])
-            weight = stencil.weight[k] + mirrored_weight(x, scale, near, walls, i, j)
-            arm = weight / volume * x
+            g, lengths = mirrored_weights(-x, scale, near, walls, j, i)
+            arm = (stencil.weight[k] + g) / volume * x
             total += arm
+            arm -= along_normals(lengths, near, walls, j) / volume
             squares += arm.dot(arm) * near.inverse_mass[j]
-    if near.contact[i] >= 0 and not across:
-        support = support_of(scale, near, i)
-        behind, along = approach_before(xi, scale.dt, support, walls)
-        stencil.wall_slope[i] = vec3(behind[0], behind[1], behind[2])
-        stencil.pressed_offset[i] = -2.0 * scale.dt * along
+    if not across:
+        prepare_wall_row(scale, near, walls, stencil, i)
         total += stencil.wall_slope[i]
     stiffness = total.dot(total) * near.inverse_mass[i] + squares
     stencil.pressed_diagonal[i] = 2.0 * scale.dt * scale.dt * volume * stiffness
@@ -260,8 +278,12 @@ def tell_walls(
     """
     for i in range(n):
         if stencil.pressed[i] > 0.0 and near.contact[i] >= 0:
-            rise = unknowns.pressure[i] - unknowns.pressure_aside[i]
-            wall_slope(near.position[i], rise, scale, near, walls, i)
+            if is_mirrored(scale, near, walls, i):
+                push = pushes_of(
+                    unknowns.pressure, unknowns.pressure_aside, stencil.pressed,
+                    scale, near, walls, i,
+                )  # fmt: skip
+                note_push(push, scale, near, walls, i)
     for c in range(walls.contacts.count):
         if walls.contacts.linked[c] == 1:
             i = walls.contacts.particle[c]

@@ -18,11 +18,10 @@ from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import slope_between
 from viscoil.solvers.dcpbd.density import change_pressure, sum_tallies
-from viscoil.solvers.dcpbd.mirrors import is_mirrored, mirrored_slope
+from viscoil.solvers.dcpbd.mirrors import along_normals, is_mirrored, mirrored_slopes
 from viscoil.solvers.dcpbd.positions import Options, move, stop_when_calm
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
-from viscoil.walls.body_positions import wall_slope
 
 
 @qd.kernel(fastcache=True)
@@ -91,7 +90,7 @@ def _shift(
         yi = unknowns.place[i]
         own = unknowns.pressure_change[i]
         mirrored = is_mirrored(scale, near, walls, i)
-        push = vec3(0.0)
+        push, from_walls = vec3(0.0), vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, yi, unknowns.place[j])
@@ -99,10 +98,13 @@ def _shift(
             if stencil.firmness[j] > 0.0 and not apart(scale, near, i, j):
                 slope = slope_between(x, scale, near, i, j)
                 if mirrored and is_mirrored(scale, near, walls, j):
-                    slope += mirrored_slope(x, scale, near, walls, i, j)
+                    steep, lengths = mirrored_slopes(x.norm(), scale, near, walls, i, j)
+                    slope += steep
+                    from_walls -= (own + other) * lengths
                 push -= (own + other) * slope * x
+        if mirrored:
+            _steep, lengths = mirrored_slopes(0.0, scale, near, walls, i, i)
+            push += along_normals(from_walls - 2.0 * own * lengths, near, walls, i)
         push *= scale.volume * scale.gradient_scale
-        if near.contact[i] >= 0:
-            push -= own * wall_slope(yi, 0.0, scale, near, walls, i)
         factor = scale.dt * scale.dt * volume_of(scale, near, i) * near.inverse_mass[i]
         unknowns.shift[i] = unknowns.shift[i] + factor * push

@@ -244,7 +244,8 @@ class DCPBD(Solver):
 
     def _prepare(self, c: StepContext) -> None:
         view = c.view
-        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, view.materials.table)
+        friction = view.materials.table.wall_friction
+        view.walls.find(c.n, view.scale, view.near, c.unknowns.velocity, friction)
         operators.prepare_stencil(
             c.n, c.carries_stress, self.settings.gradients == "corrected", view.scale,
             c.materials, view.near, view.walls.arrays, c.unknowns.velocity, c.stencil,

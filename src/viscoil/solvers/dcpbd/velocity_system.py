@@ -247,7 +247,9 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         acting = qd.sqrt(s.stencil.pressed[i]) * rise
         force = stress_force(acting, s.scale, s.near, s.walls, s.stencil, s.unknowns, i)
         force -= volume * acting * s.stencil.wall_slope[i]
-        force += mirrored_push(s.scale, s.near, s.walls, s.stencil, s.unknowns, i)
+        force += mirrored_push(
+            s.scale, s.near, s.walls, s.stencil, s.unknowns.pressure_direction, i
+        )
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
             s.walls.contacts.wanted_change[s.near.contact[i]] = w
