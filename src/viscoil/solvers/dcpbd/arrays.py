@@ -81,8 +81,8 @@ class Unknowns:
     term: Floats  # what a particle adds to a scalar product
     traction: Mat3s  # T = σ K + (b/2) μ ⊗ s of the stresses that act, Pa
     pull: Vec3s  # (b/2) μ of the bends that act, Pa m
-    uneven: Mat3s  # p dev M: minus the shear stress that pressure has in a neighbourhood, Pa
-    relief: Mat3s  # the same, smoothed (`relief`), Pa
+    uneven: Vec6s  # p dev M: minus the shear stress that pressure has in a neighbourhood, Pa
+    relief: Vec6s  # the same, smoothed (`relief`), Pa
     repulsion: Floats  # p that acts between separate bodies, Pa
     rubbing: Vec3s  # τ: the traction of friction between separate bodies, Pa
     pressure: Floats  # p, Pa: the multiplier of the density constraint
