@@ -8,6 +8,7 @@ i itself has 2 W'/ρ Σ 2 h_i n.
 
 import quadrants as qd
 
+from viscoil.bodies.arrays import is_dynamic
 from viscoil.colliders.arrays import surface_velocity
 from viscoil.core.compute import Floats, Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
@@ -123,7 +124,9 @@ def pushes_of(
     i: qd.i32,
 ) -> vec3:
     """What each wall pushes particle i with at x⁰ as pressures rise, those of some `share`, Pa/m."""
-    own = pressure[i] - before[i]
+    own = 0.0
+    if share[i] > 0.0:
+        own = pressure[i] - before[i]
     total = 2.0 * own * mirrored_slopes(0.0, scale, near, walls, i, i)[1]
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
@@ -140,16 +143,34 @@ def pushes_of(
 def mirrored_weights(
     x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
 ):
-    """(g, l): what images of j add to V_i V_j ∇W of a pair of one body is g x_ij + Σ l n."""
+    """(g, l): what images of j add to V_i V_j ∇W of a pair of one body is g x_ij + Σ l n.
+
+    None beside rigid bodies that fluid moves, which would have to move in the same solve.
+    """
     unit = scale.volume * scale.volume * scale.gradient_scale * weight_share(scale, near, i, j)
     g = 0.0
     lengths = vec3(0.0)
-    together = not apart(scale, near, i, j)
-    if together and is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j):
+    counted = is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j)
+    counted = counted and not apart(scale, near, i, j)
+    if qd.static(walls.coupled):
+        counted = counted and not (_beside_body(near, walls, i) or _beside_body(near, walls, j))
+    if counted:
         _w, slope, through = images(x.norm(), scale, near, walls, i, j)
         g = unit * slope
         lengths = unit * through
     return g, lengths
+
+
+@qd.func
+def _beside_body(near: ParticleArrays, walls: WallArrays, i: qd.i32):
+    """Whether a body that fluid moves mirrors particle i."""
+    found = False
+    c = near.contact[i]
+    if c >= 0:
+        for s in range(walls.contacts.mirrors[c]):
+            slot = walls.bodies.slot[walls.contacts.mirror[3 * c + s]]
+            found = found or is_dynamic(walls.bodies, slot)
+    return found
 
 
 @qd.func

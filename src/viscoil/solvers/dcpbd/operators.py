@@ -39,7 +39,7 @@ from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import resisted
 from viscoil.solvers.dcpbd.no_slip import link_arm, link_difference, link_to_walls, unlink
-from viscoil.solvers.dcpbd.separate_bodies import beside_another, touches
+from viscoil.solvers.dcpbd.separate_bodies import beside_another, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 from viscoil.walls.arrays import WallArrays
 
@@ -103,7 +103,8 @@ def prepare_stencil(
             stencil.pressed_compliance[i] = 0.0
     for i in range(n):
         if near.contact[i] >= 0:
-            walls.contacts.thinness[near.contact[i]] = 1.0 - stencil.firmness[i]
+            # exactly 0 of firm ones: who is pushed out by a hair's breadth within a step is thrown
+            walls.contacts.thinness[near.contact[i]] = 1.0 - ramp(stencil.firmness[i], 0.0, 0.5)
 
 
 @qd.func

@@ -277,13 +277,11 @@ def tell_walls(
     That is the rise of pressure, and the stress by which they are linked.
     """
     for i in range(n):
-        if stencil.pressed[i] > 0.0 and near.contact[i] >= 0:
-            if is_mirrored(scale, near, walls, i):
-                push = pushes_of(
-                    unknowns.pressure, unknowns.pressure_aside, stencil.pressed,
-                    scale, near, walls, i,
-                )  # fmt: skip
-                note_push(push, scale, near, walls, i)
+        if is_mirrored(scale, near, walls, i):
+            push = pushes_of(
+                unknowns.pressure, unknowns.pressure_aside, stencil.pressed, scale, near, walls, i
+            )
+            note_push(push, scale, near, walls, i)
     for c in range(walls.contacts.count):
         if walls.contacts.linked[c] == 1:
             i = walls.contacts.particle[c]

@@ -14,8 +14,8 @@ Four fifths of the mean of that stress over a neighbourhood act once more with t
 before pressures are found. What is left is what differs from particle to particle, which still keeps them
 apart, and a fifth of what resists flow. s was tried on a wave and on water at rest, and is not derived:
 with all of it water in a box never came to rest, and a wave loses 38 % of its energy in a period instead
-of 41, at 20 particles a length, and 60 without. Pairs push oppositely, so momentum is kept. Walls mirror particles and their stresses. Firm
-particles have none of it: their stress is in charge of shear.
+of 41, at 20 particles a length, and 60 without. Pairs push oppositely, so momentum is kept. Walls mirror
+particles and their stresses. Firm particles have none of it: their stress is in charge of shear.
 
 When it is bad: forces are not central, so a body under pressure keeps its spin only as far as
 neighbourhoods are even. What it does to energy is bounded by what shear did to the arrangement.
