@@ -25,7 +25,8 @@ def relieved(points: Float) -> tuple[Rig, Float, Float]:
     rig = Rig(points, material=WATER)
     c = rig.prepare(DT)
     write(c.unknowns.pressure, np.full(c.n, PRESSURE, dtype=np.float32))
-    relieve(c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns)
+    tension = c.view.materials.table.surface_tension
+    relieve(c.n, c.view.scale, tension, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns)
     return rig, numbers(c.view.near.position, c.n), numbers(c.unknowns.velocity, c.n) / DT
 
 

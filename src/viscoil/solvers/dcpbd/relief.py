@@ -16,7 +16,8 @@ apart, and a fifth of what resists flow. s was tried on a wave and on water at r
 with all of it water in a box never came to rest, and a wave loses 38 % of its energy in a period instead
 of 41, at 20 particles a length, and 60 without. Pairs push oppositely, so momentum is kept. Walls mirror
 particles and their stresses. Firm particles have none of it: their stress is in charge of shear. Nor have
-those among particles of another size, whose moments are uneven at rest.
+those among particles of another size, whose moments are uneven at rest, and fluids with a surface
+tension: their pressure does not vanish at the surface, where moments are uneven too.
 
 When it is bad: forces are not central, so a body under pressure keeps its spin only as far as
 neighbourhoods are even. What it does to energy is bounded by what shear did to the arrangement.
@@ -25,7 +26,7 @@ neighbourhoods are even. What it does to energy is bounded by what shear did to 
 import quadrants as qd
 
 from viscoil.constraints.symmetric import identity, times_vector, to_matrix
-from viscoil.core.compute import Vec6s, mat3, vec3, vec6
+from viscoil.core.compute import Floats, Vec6s, mat3, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
@@ -41,16 +42,18 @@ from viscoil.walls.arrays import WallArrays, note_impulse
 def relieve(
     n: qd.i32,
     scale: Scale,
+    tension: Floats,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """u* += Δt M⁻¹ f, with p of the last step at x⁰."""
+    """u* += Δt M⁻¹ f, with p of the last step at x⁰; `tension` (N/m) is that of each material."""
     for i in range(n):
         pressure = (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
         unknowns.uneven[i] = vec6(0.0)
-        if pressure > 0.0 and not _among_other_sizes(scale, near, i):
+        fit = tension[near.material[i]] == 0.0 and not _among_other_sizes(scale, near, i)
+        if pressure > 0.0 and fit:
             unknowns.uneven[i] = pressure * _deviator(_moment(scale, near, walls, i))
     for i in range(n):
         unknowns.relief[i] = _smoothed(unknowns.uneven, scale, near, walls, i)
