@@ -81,8 +81,8 @@ from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProje
 from viscoil.solvers.protocol import Solver, State
 
 # At the peak of a step, per particle: `make bench` measured 682, and 333 for water, before `relief` added
-# 48 to both. The rest is room for six to nine more pairs a particle (8 bytes each, 4 for water) than the 31 of the blocks that were
-# measured, or for contacts with walls.
+# 48 to both. The rest is room for six to nine more pairs a particle (8 bytes each, 4 for water) than the
+# 31 of the blocks that were measured, or for contacts with walls.
 BYTES_UNDER_STRESS = 780.0
 BYTES_WITHOUT_STRESS = 420.0
 # Of what is stable, 0.48 (see `pressure_rows`), about half: a stack of cubes fell over with twice it.
