@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from figures import report
+from rigs import USUAL
 
 from viscoil.core.compute import initialize
-from viscoil.neighbors.lattice import smoothing_value
-from viscoil.neighbors.smoothing import Smoothing
+from viscoil.neighbors.lattice import calibrate, smoothing_value
 from viscoil.rheology.drop import FreeDrop
 from viscoil.rheology.slab import Grid, WaveSlab
 from viscoil.scene import Material
@@ -37,8 +37,8 @@ def constant() -> float:
     """k of ν = k c h²/Δt on a cubic lattice with h = 2 d: half the second moment of W."""
     axis = np.arange(-2, 3)
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    w = smoothing_value(Smoothing.CUBIC_SPLINE, np.linalg.norm(x, axis=1) / 2.0)
-    return float(0.5 * (w * x[:, 1] ** 2).sum() / w.sum() / 4.0)
+    w = calibrate(USUAL, 2.0).value * smoothing_value(USUAL, np.linalg.norm(x, axis=1) / 2.0)
+    return float(0.5 * (w * x[:, 1] ** 2).sum() / 4.0)
 
 
 def viscosity(c: float, spacing: float, dt: float, steps: int) -> float:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from bars import above, near
-from rigs import FLOOR, SPACING, Rig, lattice
+from rigs import FLOOR, SPACING, USUAL, Rig, lattice
 
 from viscoil.forces.exposure import Exposure
 from viscoil.forces.fields.force_fields import ForceFields
-from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Field, Scene
 from viscoil.simulation.simulation import Simulation
 
@@ -151,7 +150,7 @@ def test_noise_drifts_and_changes_with_time() -> None:
 
 
 def force_fields(fields: Sequence[Field], materials: Sequence[str]) -> ForceFields:
-    return ForceFields(fields, materials, Exposure(Smoothing.CUBIC_SPLINE, 2.0))
+    return ForceFields(fields, materials, Exposure(USUAL, 2.0))
 
 
 def test_exposure_is_the_area_of_a_body() -> None:
@@ -162,7 +161,7 @@ def test_exposure_is_the_area_of_a_body() -> None:
     for center, walls, faces in (((0.0, 1.0, 0.0), [], 6), ((0.0, 4 * SPACING, 0.0), [FLOOR], 5)):
         rig = Rig(lattice((8, 8, 8), center=center), colliders=walls)
         c = rig.prepare(1 / 120)
-        measured = Exposure(Smoothing.CUBIC_SPLINE, 2.0)(c.view)
+        measured = Exposure(USUAL, 2.0)(c.view)
         exposure = np.array(measured.to_numpy()[: c.n], np.float64)
         away = np.abs(rig.particles["position"] - center).max(axis=1)
         assert (exposure[away < 3 * SPACING] == 0.0).all()

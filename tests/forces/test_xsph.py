@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from bars import above, below, near
-from rigs import SPACING, Rig, jitter, lattice, numbers
+from rigs import SPACING, USUAL, Rig, jitter, lattice, numbers
 
 from viscoil.core.compute import write
 from viscoil.forces.xsph import VelocitySmoothing, passes
 from viscoil.materials.table import Materials
-from viscoil.neighbors.lattice import smoothing_value
-from viscoil.neighbors.smoothing import Smoothing
+from viscoil.neighbors.lattice import calibrate, smoothing_value
 from viscoil.scene import Material
 
 pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
@@ -49,11 +48,7 @@ def test_equation_6_by_brute_force(c: float) -> None:
     x = rig.particles["position"].astype(np.float64)
     r = np.linalg.norm(x[:, None] - x[None], axis=2)
     scale = rig.solver.scale
-    w = (
-        scale.volume
-        * scale.value_scale
-        * smoothing_value(Smoothing.CUBIC_SPLINE, r / scale.support)
-    )
+    w = scale.volume * scale.value_scale * smoothing_value(USUAL, r / scale.support)
     expected = before.copy()
     for _ in range(passes(c)):
         expected += c / passes(c) * (w @ expected - w.sum(axis=1)[:, None] * expected)
@@ -102,6 +97,6 @@ def test_a_shear_wave_decays_at_the_rate_of_the_lattice() -> None:
     before, after, _ = smoothed(rig)
     axis = np.arange(-2, 3)
     x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    w = smoothing_value(Smoothing.CUBIC_SPLINE, np.linalg.norm(x, axis=1) / 2.0)
-    expected = 1.0 - c * float((w / w.sum()) @ (1.0 - np.cos(k * SPACING * x[:, 1])))
+    w = calibrate(USUAL, 2.0).value * smoothing_value(USUAL, np.linalg.norm(x, axis=1) / 2.0)
+    expected = 1.0 - c * float(w @ (1.0 - np.cos(k * SPACING * x[:, 1])))
     near(after[:, 0], expected * before[:, 0], "wave, m/s", abs=1e-4)

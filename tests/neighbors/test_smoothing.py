@@ -1,5 +1,5 @@
 # mypy: disable-error-code="valid-type"
-"""Smoothing functions: unit integral, right gradient, compact support."""
+"""Smoothing functions: calibration, right gradient, compact support."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 import quadrants as qd
 
 from viscoil.core.compute import Floats, scalars, view, write
-from viscoil.neighbors.lattice import smoothing_slope, smoothing_value
+from viscoil.neighbors.lattice import calibrate, smoothing_slope, smoothing_value
 from viscoil.neighbors.smoothing import Smoothing, slope_over_q, value
 
 KINDS = list(Smoothing)
@@ -41,21 +41,42 @@ def gradient_potential(q: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_integral_is_one(kind: Smoothing) -> None:
-    """∫ W = c ∫₀¹ 4π q² w dq. Gauss quadrature on both halves is exact for these polynomials.
+def test_calibration_makes_the_integral_one(kind: Smoothing) -> None:
+    """∫ W = s ∫₀¹ 4π q² w dq, once so many particles are in reach that a sum over them is an integral.
 
-    What remains is the rounding of w to single precision, 1e-7.
+    Sums over a lattice with h = 7 spacings err by less than 1 %. By parts, ∫ q² w dq = −⅓ ∫ q³ w' dq:
+    the same for the function behind the gradient. Gauss quadrature on both halves is exact.
     """
     nodes, weights = np.polynomial.legendre.leggauss(12)
     q = np.concatenate([0.25 * (nodes + 1.0), 0.5 + 0.25 * (nodes + 1.0)])
-    w = np.tile(0.25 * weights, 2)
+    w = np.tile(0.25 * weights, 2) * 4.0 * np.pi * 7.0**3
     values, slopes = sample(kind, q)
-    q = q.astype(np.float32).astype(np.float64)
-    integral = kind.value_constant * np.sum(w * 4.0 * np.pi * q**2 * values)
-    assert integral == pytest.approx(1.0, abs=1e-6)
-    # by parts, ∫ q² w dq = −⅓ ∫ q³ w' dq: the same for the function behind the gradient
-    integral = -kind.gradient_constant * np.sum(w * 4.0 / 3.0 * np.pi * q**4 * slopes)
-    assert integral == pytest.approx(1.0, abs=1e-6)
+    found = calibrate(kind, 7.0)
+    assert found.value * np.sum(w * q**2 * values) == pytest.approx(1.0, abs=0.01)
+    assert -found.slope * np.sum(w * q**4 * slopes) / 3.0 == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("support", [1.5, 2.0, 2.7])
+@pytest.mark.parametrize("kind", CONSISTENT)
+def test_a_lattice_is_full_and_as_much_fuller_as_it_is_compressed(
+    kind: Smoothing, support: float
+) -> None:
+    """Σ V W is 1, and 1 + ε when distances are shorter by a third of ε, to the first order in ε.
+
+    W'' is below 50/h² for all of them; of ε = 1e-4 the second order makes less than 1e-3.
+    """
+    axis = np.arange(-3, 4)
+    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+    r = np.linalg.norm(x[x.any(axis=1)], axis=1)
+    found, epsilon = calibrate(kind, support), 1e-4
+
+    def density(share: float) -> float:
+        total = found.own + smoothing_value(kind, share * r / support).sum()
+        return float(found.value * total)
+
+    assert density(1.0) == pytest.approx(1.0, abs=1e-12)
+    gained = density(1.0 - epsilon / 3.0) - density(1.0)
+    assert gained == pytest.approx(epsilon, rel=2e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,22 +9,20 @@ from bars import below, near
 from density_rigs import displacements, measure
 from numpy.typing import NDArray
 from preview_rigs import D, sample_surface
-from rigs import SPACING, Rig, jitter, lattice, numbers, tensors
+from rigs import SPACING, USUAL, Rig, jitter, lattice, numbers, tensors
 
 from viscoil import Scene, Simulation
 from viscoil.core.compute import write
 from viscoil.core.errors import SceneError
 from viscoil.neighbors.lattice import smoothing_value
 from viscoil.neighbors.scale import make_scale
-from viscoil.neighbors.smoothing import Smoothing
 from viscoil.outputs.frames import FramesOutput, read_frame
-from viscoil.solvers.dcpbd import velocity_system
+from viscoil.solvers.dcpbd import acting_stress
 from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
 from viscoil.solvers.dcpbd.velocity_projection import VelocityProjection
 
 Float = NDArray[np.float64]
 DT = 1.0 / 240.0
-CUBIC = Smoothing.CUBIC_SPLINE
 
 pytestmark = [pytest.mark.usefixtures("compute"), pytest.mark.physics]
 
@@ -83,10 +81,11 @@ def test_lattices_that_touch_have_their_rest_density(ratio: int, bar: float) -> 
 
 def exact_compression(y: Float, s: Float) -> Float:
     """C in double precision, by brute force."""
-    scale = make_scale(SPACING, 2.0, CUBIC)
+    scale = make_scale(SPACING, 2.0, USUAL)
     pair = 0.5 * (s[:, None] + s[None])
     apart = np.linalg.norm(y[:, None] - y[None], axis=-1)
-    w = (s[None] / pair) ** 2 * smoothing_value(CUBIC, apart / (pair * scale.support))
+    w = (s[None] / pair) ** 2 * smoothing_value(USUAL, apart / (pair * scale.support))
+    np.fill_diagonal(w, scale.own)
     return np.asarray(scale.volume * scale.value_scale * w.sum(axis=1) - 1.0)
 
 
@@ -164,10 +163,10 @@ def test_virtual_work() -> None:
     stress, flow = rng.normal(0.0, 1.0, (c.n, 6)), rng.normal(0.0, 1.0, (c.n, 3))
     write(c.unknowns.stress, stress)
     c.unknowns.bend.fill(0.0)
-    velocity_system.let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
+    acting_stress.let_stress_act(c.n, c.view.scale, c.view.near, c.stencil, c.unknowns)
     c.unknowns.free_velocity.fill(0.0)
     view = c.view
-    velocity_system.velocities_under_stress(
+    acting_stress.velocities_under_stress(
         c.n, view.scale, view.near, view.walls.arrays, c.stencil, c.unknowns
     )
     s = numbers(c.view.near.size, c.n)

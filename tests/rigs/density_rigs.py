@@ -35,7 +35,7 @@ def _apply_pressure_change(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    apply_pressure_change(n, False, True, scale, near, walls, stencil, unknowns)
+    apply_pressure_change(n, False, True, True, scale, near, walls, stencil, unknowns)
 
 
 def displacements(rig: Rig, c: StepContext, pressure: ArrayLike) -> Float:

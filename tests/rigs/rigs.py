@@ -18,7 +18,7 @@ from viscoil.neighbors.levels import MixedNeighbors
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.particles.store import SIZE, Particles
-from viscoil.scene import Collider, Material, PlaneCollider
+from viscoil.scene import Collider, DcpbdSettings, Material, PlaneCollider
 from viscoil.scene.solvers import settings_model
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.protocol import State
@@ -28,6 +28,7 @@ from viscoil.walls.contact_walls import ContactWalls
 Float = NDArray[np.float64]
 
 SPACING = 0.02  # m
+USUAL = Smoothing[DcpbdSettings().smoothing.upper()]  # the smoothing function of scenes
 VISCOUS = Material(density=1000.0, viscosity=100.0)
 FLOOR = PlaneCollider(point=(0.0, 0.0, 0.0), normal=(0.0, 1.0, 0.0), contact="sticky")
 

@@ -140,7 +140,7 @@ def test_the_most_particles() -> None:
         {"corotation": False},
         {"projection": "position"},
         {"stiffness": "prototype"},
-        {"smoothing": "wendland_c2"},
+        {"smoothing": "cubic_spline"},
         {"smoothing": "poly6_spiky"},
         {"support": 2.5},
     ],

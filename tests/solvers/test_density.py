@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rigs import FLOOR, SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.constraints.density import WALL_TABLE, wall_table
-from viscoil.neighbors.lattice import lattice_sums, smoothing_value
+from viscoil.neighbors.lattice import calibrate, smoothing_value
 from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.solvers.dcpbd.position_projection import LEAST_STIFFNESS, lattice_stiffness
@@ -45,6 +45,7 @@ def exact_compression(kind: Smoothing, y: Float, floor: bool) -> Float:
     scale = make_scale(SPACING, 2.0, kind)
     square = ((y[:, None] - y[None]) ** 2).sum(axis=-1)
     total = smoothing_value(kind, np.sqrt(square) / scale.support).sum(axis=1)
+    total += scale.own - smoothing_value(kind, np.zeros(1))
     unit = scale.volume * scale.value_scale
     if floor:
         images = np.sqrt(square + 4.0 * y[:, 1][:, None] * y[:, 1][None])
@@ -85,9 +86,9 @@ def test_wall_table(kind: Smoothing) -> None:
     assert share[-1] == pytest.approx(0.0, abs=1e-6)
     # a half if walls were fluid without particles; the calibration to a lattice takes some of it
     assert 0.25 < share[0] <= 0.5
-    whole, below = lattice_sums(kind, 2.0)
-    assert share[WALL_TABLE // 4] == pytest.approx(below[0] / whole, rel=1e-5)
-    assert share[3 * WALL_TABLE // 4] == pytest.approx(below[1] / whole, abs=1e-6)
+    below = calibrate(kind, 2.0).below
+    assert share[WALL_TABLE // 4] == pytest.approx(below[0], rel=1e-5)
+    assert share[3 * WALL_TABLE // 4] == pytest.approx(below[1], abs=1e-6)
 
 
 @pytest.mark.parametrize("floor", [False, True])

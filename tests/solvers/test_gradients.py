@@ -23,10 +23,10 @@ from rigs import (
 from viscoil.core.compute import Mat3s, Vec3s, matrices, vectors, write
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.acting_stress import let_stress_act, velocities_under_stress
 from viscoil.solvers.dcpbd.arrays import Stencil
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.operators import differences, gradient
-from viscoil.solvers.dcpbd.velocity_system import let_stress_act, velocities_under_stress
 from viscoil.walls.arrays import WallArrays
 
 Float = NDArray[np.float64]

@@ -102,7 +102,7 @@ def test_shifts_and_forces_keep_momentum(other: dict[str, Any]) -> None:
     )  # fmt: skip
     simulation = Simulation(scene)
     x = simulation.particles["position"]
-    x[:, 0] -= np.where(simulation.particles["material"] == 1, 0.2 * D, 0.0)
+    x[:, 0] -= np.where(simulation.particles["material"] == 1, 0.15 * D, 0.0)
     run(simulation, 3)
     velocity, material = ordered(simulation, "velocity"), ordered(simulation, "material")
     below(np.abs(velocity.mean(axis=0)).max(), 3e-6, "mean velocity, m/s", derived=True)

@@ -48,7 +48,7 @@ def problem(
         "velocity_tolerance": 1e-6,
         "corotation": False,
     }
-    center = (0.0, 2.6 * SPACING, 0.0) if floor else (0.3, -0.1, 0.2)
+    center = (0.0, 2.55 * SPACING, 0.0) if floor else (0.3, -0.1, 0.2)
     points = jitter(lattice((5, 5, 5), center=center), 0.1, seed=1)
     rig = Rig(points, material=material, colliders=[FLOOR] if floor else [], **settings | solver)
     rng = np.random.default_rng(2)

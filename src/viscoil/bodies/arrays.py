@@ -34,6 +34,8 @@ class BodyArrays:
     orientation: Double4s  # q⁰
     velocity: Double3s  # V, m/s: over the step, as it is so far
     angular_velocity: Double3s  # ω, rad/s
+    velocity_before: Double3s  # m/s: V before an iteration
+    angular_velocity_before: Double3s  # rad/s
     free_velocity: Double3s  # V*, m/s: without contacts
     free_angular_velocity: Double3s  # ω*, rad/s
     impulse: Double3s  # N s: what fluid gave to a slot that is not moved by it

@@ -30,6 +30,12 @@ def symmetric_part(m: mat3) -> vec6:
 
 
 @qd.func
+def square(v: vec3) -> vec6:
+    """v ⊗ v."""
+    return vec6(v[0] * v[0], v[1] * v[1], v[2] * v[2], v[0] * v[1], v[0] * v[2], v[1] * v[2])
+
+
+@qd.func
 def times_vector(s: vec6, v: vec3) -> vec3:
     return vec3(
         s[0] * v[0] + s[3] * v[1] + s[4] * v[2],

@@ -9,13 +9,12 @@ times (its true area is 4.8 d²). Where particles lie unevenly it errs by some t
 
 from typing import Any
 
-import numpy as np
 import quadrants as qd
 
 from viscoil.core.compute import Floats, Scratch
 from viscoil.forces.protocol import StepView
 from viscoil.neighbors.arrays import ParticleArrays
-from viscoil.neighbors.lattice import lattice_sums, smoothing_value
+from viscoil.neighbors.lattice import calibrate
 from viscoil.neighbors.period import separation
 from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import Smoothing, value
@@ -35,7 +34,7 @@ def _expose(
     """Lacks of density in units of `flat`; what unevenness alone can make fades out below 2 `noise`."""
     for i in range(n):
         xi = near.position[i]
-        kernel_sum = value(scale.kind, 0.0)
+        kernel_sum = scale.own
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             x = separation(near.period, xi, near.position[near.pairs.neighbor[k]])
             kernel_sum += value(scale.kind, x.norm() / scale.support)
@@ -48,12 +47,7 @@ def _expose(
 
 def flat_lack(kind: Smoothing, support: float) -> float:
     """Σ over the layers of a lattice half space of the density that each lacks."""
-    whole, _ = lattice_sums(kind, support)
-    axis = np.arange(-int(np.ceil(support)), int(np.ceil(support)) + 1)
-    x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
-    w = smoothing_value(kind, np.sqrt(x * x + y * y + z * z) / support)
-    # a layer that lies m spacings above is missing for m layers below the surface
-    return float((w * np.maximum(y, 0)).sum() / whole)
+    return sum(calibrate(kind, support).below)
 
 
 class Exposure:

@@ -2,6 +2,7 @@
 """Forces of surface tension and adhesion on the velocities that a step starts with.
 
 They are explicit, so the step has to resolve capillary waves (`constraints.capillary.capillary_step`).
+They are taken at x⁰, where the pressures that they cause push too: neither then has a torque about it.
 Tension acts in opposite pairs and keeps momentum to round-off. Materials that meet have no tension
 between them: a surface is where there is no fluid at all, and each particle brings its own κ to it.
 """
@@ -24,7 +25,7 @@ from viscoil.constraints.capillary import (
     wall_pull,
     wall_side,
 )
-from viscoil.constraints.symmetric import identity, times_vector
+from viscoil.constraints.symmetric import identity, square, times_vector
 from viscoil.core.compute import Floats, Vec3s, Vec6s, scalars, vec3, vec6, vectors
 from viscoil.forces.protocol import Force, StepView
 from viscoil.materials.table import Materials, MaterialTable
@@ -45,16 +46,6 @@ class Surface:
 
 
 @qd.func
-def ahead(scale: Scale, near: ParticleArrays, velocity: Vec3s, i: qd.i32) -> vec3:
-    """x⁰ + Δt u*, where the forces are taken, as pressure does.
-
-    Tension and the pressure that it causes then have opposite torques about x⁰. With tension taken
-    at x⁰, a drop that turns would turn faster and faster.
-    """
-    return near.position[i] + scale.dt * velocity[i]
-
-
-@qd.func
 def wetted(materials: MaterialTable, walls: WallArrays, m: qd.i32, k: qd.i32) -> qd.f32:
     """W/κ, at most 1: how much wall k is like fluid to a surface of material m."""
     work = materials.adhesion[m] * walls.colliders.adhesion[k]
@@ -69,12 +60,11 @@ def find_surface(
     materials: MaterialTable,
     near: ParticleArrays,
     walls: WallArrays,
-    velocity: Vec3s,
     surface: Surface,
 ):
     """weight ← κ w and stress ← κ w (I − β e e), N/m². A wall that is wetted counts as near."""
     for i in range(n):
-        xi = ahead(scale, near, velocity, i)
+        xi = near.position[i]
         m = near.material[i]
         inward = vec3(0.0)
         moment = vec6(0.0)
@@ -82,12 +72,10 @@ def find_surface(
             j = near.pairs.neighbor[k]
             if apart(scale, near, i, j):
                 continue
-            x = separation(near.period, xi, ahead(scale, near, velocity, j))
+            x = separation(near.period, xi, near.position[j])
             pull = scale.volume * pull_over_r(capillarity, scale.support, x.norm())
             inward -= pull * x
-            moment += pull * vec6(
-                x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
-            )
+            moment += pull * square(x)
         if near.contact[i] >= 0:
             for k in range(walls.count):
                 at = distance_and_normal(walls.colliders, k, xi)
@@ -98,10 +86,7 @@ def find_surface(
         weight = kappa * surface_weight(capillarity, length)
         surface.weight[i] = weight
         e = shortest_axis(moment, inward / qd.max(length, 1e-30))
-        across = capillarity.across * vec6(
-            e[0] * e[0], e[1] * e[1], e[2] * e[2], e[0] * e[1], e[0] * e[2], e[1] * e[2]
-        )
-        surface.stress[i] = weight * (identity() - across)
+        surface.stress[i] = weight * (identity() - capillarity.across * square(e))
 
 
 @qd.kernel(fastcache=True)
@@ -120,7 +105,7 @@ def add_tension(
     Where a surface ends at a wall, the wall holds its end, but lets it slide along.
     """
     for i in range(n):
-        xi = ahead(scale, near, velocity, i)
+        xi = near.position[i]
         m = near.material[i]
         stress = surface.stress[i]
         kappa = materials.surface_tension[m]
@@ -130,7 +115,7 @@ def add_tension(
             j = near.pairs.neighbor[k]
             if apart(scale, near, i, j):
                 continue
-            x = separation(near.period, xi, ahead(scale, near, velocity, j))
+            x = separation(near.period, xi, near.position[j])
             r = x.norm()
             both_stresses = stress + surface.stress[j]
             pull = pull_over_r(capillarity, scale.support, r)
@@ -194,11 +179,13 @@ class SurfaceTension(Force):
         table, walls = step.materials.table, step.walls
         if step.materials.largest("surface_tension") > 0.0:
             surface = self.surface(step.capacity)
-            for kernel in (find_surface, add_tension):
-                kernel(
-                    step.n, step.scale, self.capillarity, table, step.near, walls.arrays, velocity,
-                    surface,
-                )  # fmt: skip
+            find_surface(
+                step.n, step.scale, self.capillarity, table, step.near, walls.arrays, surface
+            )
+            add_tension(
+                step.n, step.scale, self.capillarity, table, step.near, walls.arrays, velocity,
+                surface,
+            )  # fmt: skip
         if walls.count and step.materials.largest("adhesion") > 0.0:
             add_adhesion(
                 walls.count, step.scale, self.capillarity, table, step.near, walls.arrays, velocity

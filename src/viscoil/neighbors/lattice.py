@@ -1,6 +1,7 @@
 """Smoothing functions in NumPy, and their sums over a cubic lattice: for tables and calibration."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,13 +28,35 @@ def smoothing_slope(kind: Smoothing, q: np.ndarray) -> np.ndarray:
     return np.asarray(-3.0 * outer**2)
 
 
-def lattice_sums(kind: Smoothing, support: float) -> tuple[float, list[float]]:
-    """Σ w over a whole cubic lattice of spacing 1, and over what is farther below than layer k.
+@dataclass(frozen=True)
+class Calibration:
+    """What makes a cubic lattice right: full, and as much fuller as it is compressed."""
 
-    `support` is h in spacings; there are as many k, from 0, as layers within it.
+    value: float  # V W = value · w(q)
+    slope: float  # V h² ∇W = slope · w'(q)/q · x
+    own: float  # what a particle adds to its own density, in the place of w(0)
+    below: tuple[float, ...]  # Σ V W over what is farther below than layer k
+
+
+def calibrate(kind: Smoothing, support: float) -> Calibration:
+    """Of a smoothing function whose support is h = `support` spacings.
+
+    Gradients are scaled so that −Σ V x ⊗ ∇W = I, as in the continuum: pressure then pushes as much as it
+    should, and a body compressed by a share ε has a density of 1 + ε. Values have the same scale, so that
+    gradients are theirs. With it the sum of a lattice is not quite one; the difference goes to a
+    particle's own share, which moves nothing. Where gradients are of another function than values
+    (`poly6_spiky`), values are scaled to that sum instead. All of it is a matter of a few percent.
     """
     reach = math.ceil(support)
     axis = np.arange(-reach, reach + 1)
     x, y, z = np.meshgrid(axis, axis, axis, indexing="ij")
-    w = smoothing_value(kind, np.sqrt(x * x + y * y + z * z) / support)
-    return float(w.sum()), [float(w[y < -k].sum()) for k in range(reach)]
+    q = np.sqrt(x * x + y * y + z * z) / support
+    w = smoothing_value(kind, q)
+    own = float(smoothing_value(kind, np.zeros(1))[0])
+    slope = -3.0 / float((smoothing_slope(kind, q) * q).sum())
+    value = 1.0 / float(w.sum())
+    if kind.is_consistent:
+        value = slope
+        own += 1.0 / value - float(w.sum())
+    below = tuple(value * float(w[y < -k].sum()) for k in range(reach))
+    return Calibration(value, slope, own, below)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import quadrants as qd
 
 from viscoil.core.compute import COMPILED_IN
-from viscoil.neighbors.lattice import lattice_sums
+from viscoil.neighbors.lattice import calibrate
 from viscoil.neighbors.smoothing import Smoothing
 
 
@@ -19,6 +19,7 @@ class Scale:
     volume: qd.f32  # V of a particle, m³
     value_scale: qd.f32  # W = value_scale · w(q), 1/m³
     gradient_scale: qd.f32  # ∇W = gradient_scale · (w'(q)/q) · x, 1/m⁵
+    own: qd.f32  # what a particle adds to its own density, in the place of w(0)
     beside: qd.f32  # Σ V W of half a lattice whose first layer is a spacing away
     dt: qd.f32  # s
     kind: qd.template() = field(default=0, metadata=COMPILED_IN)  # a Smoothing
@@ -27,18 +28,15 @@ class Scale:
 
 
 def make_scale(spacing: float, support: float, kind: Smoothing, mixed: bool = False) -> Scale:
-    """Scales for particles of volume d³ on whose cubic lattice Σ V W is exactly one.
+    """Scales for particles of volume d³, calibrated on their cubic lattice (`calibrate`).
 
-    The smoothing function is rescaled for that (by less than a percent), and not the mass, so that
-    both the mass of a body and the density that it sees are right.
+    The smoothing function is rescaled for that (by a few percent), and not the mass, so that both the
+    mass of a body and the density that it sees are right.
     """
     volume = spacing**3
     radius = support * spacing
-    whole, below = lattice_sums(kind, support)
-    value_scale = 1.0 / (volume * whole)
-    calibration = value_scale * radius**3 / kind.value_constant
-    gradient_scale = calibration * kind.gradient_constant / radius**5
-    beside = below[0] / whole
+    lattice = calibrate(kind, support)
     return Scale(
-        spacing, radius, volume, value_scale, gradient_scale, beside, 0.0, int(kind), mixed
-    )
+        spacing, radius, volume, lattice.value / volume, lattice.slope / (volume * radius**2),
+        lattice.own, lattice.below[0], 0.0, int(kind), mixed,
+    )  # fmt: skip

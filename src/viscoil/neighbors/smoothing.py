@@ -1,17 +1,18 @@
 # mypy: disable-error-code="valid-type,no-untyped-def,no-untyped-call,misc"
 """Smoothing functions of SPH in three dimensions: W(r) with compact support h.
 
-Each is written as W(r) = s w(q) with q = r/h and s = c / h³, where c makes the integral one. The
+Each is written as W(r) = s w(q) with q = r/h; s is calibrated on a lattice (`lattice.calibrate`). The
 gradient is ∇W(x) = s/h² · w'(q)/q · x: `slope_over_q` gives w'(q)/q, which is finite at q = 0 or
 guarded there, so that coincident particles never make infinities.
 
-`cubic_spline` (Monaghan 1992) is the default; `wendland_c2` (Wendland 1995) does not clump under
-tension; `poly6_spiky` pairs two different functions (Müller 2003): poly6 values, spiky gradients,
-so its density and its gradient are not consistent with each other.
+`wendland_c2` (Wendland 1995) is the default: with it a cubic lattice under pressure is at rest. With
+`cubic_spline` (Monaghan 1992) rows of it push each other out of line, and it collapses: of the springs
+that pressure is between particles, the softest has −0.27 p/d², at waves of two spacings along two axes.
+`poly6_spiky` pairs two different functions (Müller 2003): poly6 values, spiky gradients, so its density
+and its gradient are not consistent with each other.
 """
 
 import enum
-import math
 
 import quadrants as qd
 
@@ -22,21 +23,9 @@ class Smoothing(enum.IntEnum):
     POLY6_SPIKY = 2
 
     @property
-    def value_constant(self) -> float:
-        """c of W."""
-        return _CONSTANTS[self][0]
-
-    @property
-    def gradient_constant(self) -> float:
-        """c of ∇W."""
-        return _CONSTANTS[self][1]
-
-
-_CONSTANTS = {
-    Smoothing.CUBIC_SPLINE: (8.0 / math.pi, 8.0 / math.pi),
-    Smoothing.WENDLAND_C2: (21.0 / (2.0 * math.pi), 21.0 / (2.0 * math.pi)),
-    Smoothing.POLY6_SPIKY: (315.0 / (64.0 * math.pi), 15.0 / math.pi),
-}
+    def is_consistent(self) -> bool:
+        """Whether its gradients are those of its values."""
+        return self != Smoothing.POLY6_SPIKY
 
 
 @qd.func

@@ -15,7 +15,8 @@ HALVINGS = 4  # of a step that goes wrong, before the run is stopped
 # may be. Where a wave breaks or a cavity closes, jets are faster than what they come from. A choice, on
 # the safe side: what diverges is soon faster by orders of magnitude.
 JETS = 8.0
-# Likewise, what makes a step doubtful. The tip of a dam break has 1.4.
+# Likewise, what makes a step doubtful, unless particles were nearly as fast before it: what two plates
+# squeeze is faster than these, as much as the gap is narrow. The tip of a dam break has 1.4.
 UNUSUAL = 2.0
 
 Saved = tuple[dict[str, Any], dict[str, Any]]
@@ -112,9 +113,12 @@ class SpeedLimit:
         self._last_usual = self._usual(gravity, scene)
         return min(max(JETS * self._last_usual, least), most)
 
-    def is_exceeded(self, share: float) -> bool:
-        """Whether the fastest particle was faster than this many times what is usual, when last asked."""
-        return self._fastest > share * self._last_usual
+    def is_exceeded(self, share: float, before: float) -> bool:
+        """Whether a particle was faster than this many times what is usual, when last asked.
+
+        And than as many times the fastest `before` the step (m/s).
+        """
+        return self._fastest > share * max(self._last_usual, before)
 
     def _usual(self, gravity: float, scene: Scene) -> float:
         """m/s: what falls through all heights there are, and is driven too."""

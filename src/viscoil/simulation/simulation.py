@@ -204,6 +204,7 @@ class Simulation(Controls):
     def _advance(self, dt: float) -> tuple[Mapping[str, float], float, int]:
         """A step, with half its length as often as it goes wrong; the length, and how often that was."""
         self._safety.remember_step(self.particles.count)
+        speed = self._diagnosis.max_speed
         length: float | None = dt
         while length is not None:
             dt = length
@@ -211,7 +212,7 @@ class Simulation(Controls):
                 report = self._try(dt)
             self._admit_what_drives(dt)
             reason = self._what_is_wrong(report)
-            doubt = doubtful(self.figures, report) or self._limit.is_exceeded(UNUSUAL)
+            doubt = doubtful(self.figures, report) or self._limit.is_exceeded(UNUSUAL, speed)
             length = self._safety.try_again(dt, reason is not None, doubt)
         if reason is None:
             self._safety.in_doubt = doubt

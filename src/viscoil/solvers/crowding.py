@@ -31,7 +31,7 @@ def crowding(solver: Solver, state: State) -> npt.NDArray[np.float32]:
 def _crowding(n: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays, found: Floats):
     for i in range(n):
         x = near.position[i]
-        total = value(scale.kind, 0.0)
+        total = scale.own
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
             r = separation(near.period, x, near.position[j]).norm()

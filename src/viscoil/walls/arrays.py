@@ -75,8 +75,17 @@ class Contacts:
     thinness: Floats  # 0 to 1: how freely images alone may keep it from walls (`resting_distance`)
     linked: Ints  # 1: stress holds it to sticky walls (`solvers.dcpbd.no_slip`), which else fix it
     link_arm: Vec3s  # Σ g x of the points where these walls are nearest, m²
-    link_velocity: Vec3s  # of these surfaces, m/s
+    link_velocity: Vec3s  # of these surfaces, m/s; without what a body adds (`walls.body_loads`)
     link_wall: Ints  # the collider that it is linked to most
+    body: Ints  # slot of the body beside it that fluid moves, -1: none, -2: several
+    link_share: Floats  # how much of the links is that body's
+    link_point: Vec3s  # where the body is nearest at the start of the step, m
+    press_arm: Vec3s  # a: what V of the body takes from dC/dt, 1/m
+    press_twist: Vec3s  # t: what ω of it does
+    load: Vec3s  # what the body gets from the particle in the solve so far, N s
+    load_twist: Vec3s  # its moment, N m s
+    load_change: Vec3s  # the same of a direction of conjugate gradients
+    load_twist_change: Vec3s
     mirrors: Ints  # how many walls mirror its neighbours (`mirrors`), three at most
     mirror: Ints  # (3 each) these walls
     mirror_height: Floats  # (3 each) m: how far these are, now
@@ -214,6 +223,15 @@ def make_contacts(count: int, bodies: int) -> Contacts:
         link_arm=vectors(3, count),
         link_velocity=vectors(3, count),
         link_wall=scalars(qd.i32, count),
+        body=scalars(qd.i32, count if bodies else 1),
+        link_share=scalars(qd.f32, count if bodies else 1),
+        link_point=vectors(3, count if bodies else 1),
+        press_arm=vectors(3, count if bodies else 1),
+        press_twist=vectors(3, count if bodies else 1),
+        load=vectors(3, count if bodies else 1),
+        load_twist=vectors(3, count if bodies else 1),
+        load_change=vectors(3, count if bodies else 1),
+        load_twist_change=vectors(3, count if bodies else 1),
         mirrors=scalars(qd.i32, count),
         mirror=scalars(qd.i32, 3 * count),
         mirror_height=scalars(qd.f32, 3 * count),

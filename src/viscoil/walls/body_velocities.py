@@ -19,6 +19,7 @@ from viscoil.bodies.arrays import arm, double3, is_dynamic, place, respond_body
 from viscoil.core.compute import Doubles, Floats, Vec3s, on_cpu, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.walls.arrays import WallArrays, free_part
+from viscoil.walls.body_loads import add_loads
 
 
 @qd.func
@@ -107,15 +108,64 @@ def move_all_together(
                     turn = walls.bodies.angular_velocity[b] - walls.bodies.free_angular_velocity[b]
                     twist = -(walls.bodies.inertia[b] @ turn)
                     walls.bodies.contact_twist[b] = walls.bodies.contact_twist[b] + twist
+                add_loads(b, 1.0, walls.contacts.load, walls.contacts.load_twist, walls)
                 _join(b, near, walls)
-                respond_body(walls.bodies, b)
-                walls.bodies.velocity[b] = walls.bodies.velocity[b] + walls.bodies.response[b]
-                turned = walls.bodies.angular_velocity[b] + walls.bodies.response_twist[b]
-                walls.bodies.angular_velocity[b] = turned
-                place(walls.bodies, b, dt, walls.colliders)
+                _respond(b, dt, walls)
         for c in range(walls.contacts.count):
             i = walls.contacts.particle[c]
             velocity[i] = velocity[i] + _change_with_body(c, near, walls)
+
+
+@qd.func
+def _respond(b: qd.i32, dt: qd.f32, walls: WallArrays):
+    """Body b, with what it holds, gets its contact impulse."""
+    respond_body(walls.bodies, b)
+    walls.bodies.velocity[b] = walls.bodies.velocity[b] + walls.bodies.response[b]
+    turned = walls.bodies.angular_velocity[b] + walls.bodies.response_twist[b]
+    walls.bodies.angular_velocity[b] = turned
+    place(walls.bodies, b, dt, walls.colliders)
+
+
+@qd.func
+def free_bodies(dt: qd.f32, near: ParticleArrays, walls: WallArrays, velocity: Vec3s):
+    """Takes back what the solve gave to bodies so far; what contacts hold moves with them."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=qd.static(on_cpu()))
+        for b in range(walls.body_count):
+            if walls.bodies.primitive[b] >= 0:
+                walls.bodies.contact_impulse[b] = double3(0.0)
+                walls.bodies.contact_twist[b] = double3(0.0)
+                add_loads(b, -1.0, walls.contacts.load, walls.contacts.load_twist, walls)
+                _respond(b, dt, walls)
+        for c in range(walls.contacts.count):
+            i = walls.contacts.particle[c]
+            velocity[i] = velocity[i] + _change_with_body(c, near, walls)
+
+
+@qd.func
+def keep_bodies(walls: WallArrays):
+    """Keeps the velocities of bodies, to tell later what an iteration did to them."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=True)
+        for b in range(walls.body_count):
+            walls.bodies.velocity_before[b] = walls.bodies.velocity[b]
+            walls.bodies.angular_velocity_before[b] = walls.bodies.angular_velocity[b]
+
+
+@qd.func
+def measure_response(numbers: Doubles, walls: WallArrays):
+    """response ← what bodies did since `keep_bodies`, over the length of an iteration, number 3."""
+    if qd.static(walls.coupled):
+        qd.loop_config(serialize=True)
+        for b in range(walls.body_count):
+            length = numbers[3]
+            share = qd.f64(0.0)
+            if qd.abs(length) > 1e-30:
+                share = 1.0 / length
+            change = walls.bodies.velocity[b] - walls.bodies.velocity_before[b]
+            turn = walls.bodies.angular_velocity[b] - walls.bodies.angular_velocity_before[b]
+            walls.bodies.response[b] = share * change
+            walls.bodies.response_twist[b] = share * turn
 
 
 @qd.func
@@ -195,7 +245,7 @@ def held_energy(w: vec3, near: ParticleArrays, walls: WallArrays, i: qd.i32) -> 
 
 @qd.func
 def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: Vec3s, term: Floats):
-    """response ← that of the bodies to what contacts take of the velocity changes w.
+    """response ← that of the bodies to what contacts take of the velocity changes w, and to loads.
 
     Then w becomes what contacts leave of it, with what moves with bodies, and the terms get 2 m |w|².
     """
@@ -214,6 +264,9 @@ def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: V
             walls.bodies.contact_impulse[b] = impulse
             walls.bodies.contact_twist[b] = twist
             if walls.bodies.primitive[b] >= 0:
+                add_loads(
+                    b, 1.0, walls.contacts.load_change, walls.contacts.load_twist_change, walls
+                )
                 respond_body(walls.bodies, b)
         for c in range(walls.contacts.count):
             i = walls.contacts.particle[c]

@@ -82,6 +82,11 @@ def collect(
             walls.contacts.linked[c] = 0
             walls.contacts.link_arm[c] = vec3(0.0)
             if qd.static(walls.coupled):
+                walls.contacts.link_share[c] = 0.0
+                walls.contacts.press_arm[c] = vec3(0.0)
+                walls.contacts.press_twist[c] = vec3(0.0)
+                walls.contacts.load[c] = vec3(0.0)
+                walls.contacts.load_twist[c] = vec3(0.0)
                 walls.contacts.holder[c] = -1
                 for b in range(walls.body_count):
                     place = c * walls.body_count + b
@@ -133,7 +138,7 @@ def _find_shield(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArray
 def _find_mirrors(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArrays):
     """The walls in which the particle has images (`mirrors`): three at most, as in a corner."""
     i = walls.contacts.particle[c]
-    found = 0
+    found, body = 0, -1
     for k in range(walls.count):
         x = carried(walls.colliders, k, scale.dt, near.position[i])
         at = distance_and_normal(walls.colliders, k, x)
@@ -142,4 +147,10 @@ def _find_mirrors(c: qd.i32, scale: Scale, near: ParticleArrays, walls: WallArra
             walls.contacts.mirror_height[3 * c + found] = height_of_image(c, at[3], walls)
             walls.contacts.mirror_normal[3 * c + found] = vec3(at[0], at[1], at[2])
             found += 1
+            if qd.static(walls.coupled):
+                slot = walls.bodies.slot[k]
+                if is_dynamic(walls.bodies, slot):
+                    body = slot if body == -1 else -2
     walls.contacts.mirrors[c] = found
+    if qd.static(walls.coupled):
+        walls.contacts.body[c] = body

@@ -22,8 +22,6 @@ from viscoil.forces.exposure import Exposure, flat_lack
 from viscoil.forces.heat import kernels
 from viscoil.forces.heat.laws import stage_weights, stages
 from viscoil.forces.protocol import Force, StepView
-from viscoil.neighbors.lattice import smoothing_slope
-from viscoil.neighbors.scale import make_scale
 from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import Collider, Material, Scene
 
@@ -40,7 +38,6 @@ class Heat(Force):
         settings = scene.simulation
         smoothing = Smoothing[scene.solver.smoothing.upper()]
         self._volume = settings.spacing**3
-        self._moment = lattice_moment(smoothing, scene.solver.support)
         self._exposure = exposure
         self._table = _make_table(len(scene.materials))
         self._materials: list[Material] = []
@@ -85,7 +82,7 @@ class Heat(Force):
         self._reserve(step.capacity)
         before, change, after = self._scratch
         scale = step.scale
-        unit = scale.volume**2 * scale.gradient_scale / self._moment
+        unit = scale.volume**2 * scale.gradient_scale
         kernels.rates(step.n, unit, scale, self._table, step.near, before, self._largest)
         count = stages(scale.dt, float(view(self._largest, block_count(step.n)).max()))
         before.fill(0.0)
@@ -118,16 +115,6 @@ class Heat(Force):
         knots = [t for curve in curves if curve for t in curve.temperatures]
         factors = [math.log(f) for curve in curves if curve for f in curve.stiffening]
         table.knots, table.log_stiffening = _filled(knots), _filled(factors)
-
-
-def lattice_moment(kind: Smoothing, support: float) -> float:
-    """Σ_j V |W'|/r x² of a cubic lattice (1 in the continuum); `support` is h in spacings."""
-    scale = make_scale(1.0, support, kind)
-    axis = np.arange(-math.ceil(support), math.ceil(support) + 1)
-    x = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
-    r = np.linalg.norm(x[x.any(axis=1)], axis=1)
-    slope = smoothing_slope(kind, r / support) / (r / support)
-    return float(-(scale.gradient_scale * slope * r * r).sum() / 3.0)
 
 
 def _transfer(spec: Collider) -> float:

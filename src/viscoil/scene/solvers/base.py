@@ -15,7 +15,7 @@ class SolverSettings(Model):
 
     method: str
     """Solver."""
-    smoothing: Literal["cubic_spline", "wendland_c2", "poly6_spiky"] = "cubic_spline"
+    smoothing: Literal["cubic_spline", "wendland_c2", "poly6_spiky"] = "wendland_c2"
     """Smoothing function."""
     support: Annotated[Number, Gt(1)] = 2.0
     """Radius of the smoothing function, in spacings."""

@@ -95,6 +95,7 @@ class Unknowns:
     pressure_direction: Floats  # p of the conjugate gradients, of the pressures, Pa
     projected_pressure: Floats  # p of the last iteration before momentum was added, Pa
     pressure_change: Floats  # Δp of one iteration, Pa
+    lateness: Floats  # θ: how much of a push is taken where the step ends
     stiffness: Floats  # −dC_i/dp_i over the length of a Jacobi step, 1/Pa
     compression: Floats  # C_i, relative excess of density
     tally: Vec3s  # what a particle adds to the figures of an iteration of the pressures

@@ -59,7 +59,7 @@ def compression_at(
     at a spacing: on whom pressures act (`acting_share`) and what they are for is then the same.
     """
     yi = place[i]
-    own = value(scale.kind, 0.0)
+    own = scale.own
     others = 0.0
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]

@@ -25,6 +25,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import compression_at, slope_between
+from viscoil.solvers.dcpbd.lateness import set_lateness, way_of_push
 from viscoil.solvers.dcpbd.mirrors import (
     along_normals,
     is_mirrored,
@@ -89,6 +90,7 @@ def recall_pressure(
     unknowns.pressure[i] = recalled
     unknowns.pressure_aside[i] = recalled
     unknowns.pressure_change[i] = recalled
+    set_lateness(scale, near, unknowns, i)
 
 
 @qd.func
@@ -240,6 +242,7 @@ def change_pressure(
         unknowns.projected_pressure[i] = projected
         unknowns.pressure_change[i] = extrapolated - applied
         unknowns.pressure[i] = extrapolated
+        set_lateness(scale, near, unknowns, i)
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
 
 
@@ -298,24 +301,26 @@ def apply_pressure_change(
     n: qd.i32,
     shifting: qd.template(),
     recalled: qd.template(),
+    late: qd.template(),
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """place_change ← Δt² f/m of the pressures Δp at y, which are `recalled` or found in an iteration.
+    """place_change ← Δt² f/m of the pressures Δp, which are `recalled` or found in an iteration.
+
+    They push along the ways of `lateness`, or at y if all are `late`; images are where y is.
 
     If the step ends with shifts, firm particles push each other along the lines of x⁰, about which stress
     has no torque either: a spinning body keeps its spin. And what is found between two of them that are
     not pressed is left to shifts: stress would resist it.
     """
     for i in range(n):
-        yi = unknowns.place[i]
         push, from_walls = vec3(0.0), vec3(0.0)
         for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
             j = near.pairs.neighbor[k]
-            x = separation(near.period, yi, unknowns.place[j])
+            x = way_of_push(late, scale, near, unknowns, i, j)
             strength = _strength(shifting, recalled, scale, near, stencil, unknowns, i, j)
             slope = slope_between(x, scale, near, i, j)
             push -= strength * slope * _line(shifting, x, scale, near, stencil, i, j)
@@ -326,7 +331,7 @@ def apply_pressure_change(
             for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
                 j = near.pairs.neighbor[k]
                 if is_mirrored(scale, near, walls, j):
-                    x = separation(near.period, yi, unknowns.place[j])
+                    x = way_of_push(late, scale, near, unknowns, i, j)
                     strength = _strength(shifting, recalled, scale, near, stencil, unknowns, i, j)
                     slope, lengths = mirrored_slopes(x.norm(), scale, near, walls, i, j)
                     push -= strength * slope * _line(shifting, x, scale, near, stencil, i, j)

@@ -8,7 +8,7 @@ i itself has 2 W'/ρ Σ 2 h_i n.
 
 import quadrants as qd
 
-from viscoil.bodies.arrays import is_dynamic
+from viscoil.bodies.arrays import arm
 from viscoil.colliders.arrays import surface_velocity
 from viscoil.core.compute import Floats, Vec3s, vec3
 from viscoil.neighbors.arrays import ParticleArrays
@@ -143,34 +143,17 @@ def pushes_of(
 def mirrored_weights(
     x: vec3, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32, j: qd.i32
 ):
-    """(g, l): what images of j add to V_i V_j ∇W of a pair of one body is g x_ij + Σ l n.
-
-    None beside rigid bodies that fluid moves, which would have to move in the same solve.
-    """
+    """(g, l): what images of j add to V_i V_j ∇W of a pair of one body is g x_ij + Σ l n."""
     unit = scale.volume * scale.volume * scale.gradient_scale * weight_share(scale, near, i, j)
     g = 0.0
     lengths = vec3(0.0)
     counted = is_mirrored(scale, near, walls, i) and is_mirrored(scale, near, walls, j)
     counted = counted and not apart(scale, near, i, j)
-    if qd.static(walls.coupled):
-        counted = counted and not (_beside_body(near, walls, i) or _beside_body(near, walls, j))
     if counted:
         _w, slope, through = images(x.norm(), scale, near, walls, i, j)
         g = unit * slope
         lengths = unit * through
     return g, lengths
-
-
-@qd.func
-def _beside_body(near: ParticleArrays, walls: WallArrays, i: qd.i32):
-    """Whether a body that fluid moves mirrors particle i."""
-    found = False
-    c = near.contact[i]
-    if c >= 0:
-        for s in range(walls.contacts.mirrors[c]):
-            slot = walls.bodies.slot[walls.contacts.mirror[3 * c + s]]
-            found = found or is_dynamic(walls.bodies, slot)
-    return found
 
 
 @qd.func
@@ -182,6 +165,7 @@ def prepare_wall_row(
         _g, lengths = mirrored_weights(vec3(0.0), scale, near, walls, i, i)
         lengths *= 2.0
         moved = lengths
+        volume = volume_of(scale, near, i)
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             j = near.pairs.neighbor[k]
             x = separation(near.period, near.position[i], near.position[j])
@@ -189,15 +173,43 @@ def prepare_wall_row(
             _g, back = mirrored_weights(-x, scale, near, walls, j, i)
             lengths += away
             moved += away + along_walls(back, near, walls, j, i)
-        volume = volume_of(scale, near, i)
+            _press_body(near.contact[i], j, back / volume, near, walls)
+        _press_body(near.contact[i], i, lengths / volume, near, walls)
         stencil.wall_slope[i] = along_normals(lengths, near, walls, i) / volume
         c = near.contact[i]
         for s in qd.static(range(3)):
             if s < walls.contacts.mirrors[c]:
                 k = walls.contacts.mirror[3 * c + s]
-                v = surface_velocity(walls.colliders, k, near.position[i])
-                speed = v.dot(walls.contacts.mirror_normal[3 * c + s])
-                stencil.pressed_offset[i] -= 2.0 * scale.dt * moved[s] / volume * speed
+                if not _is_body(c, k, walls):
+                    v = surface_velocity(walls.colliders, k, near.position[i])
+                    speed = v.dot(walls.contacts.mirror_normal[3 * c + s])
+                    stencil.pressed_offset[i] -= 2.0 * scale.dt * moved[s] / volume * speed
+
+
+@qd.func
+def _is_body(c: qd.i32, k: qd.i32, walls: WallArrays):
+    """Whether collider k is the body that moves in the same solve as the particle with contact c."""
+    found = False
+    if qd.static(walls.coupled):
+        b = walls.contacts.body[c]
+        found = b >= 0 and walls.bodies.slot[k] == b
+    return found
+
+
+@qd.func
+def _press_body(c: qd.i32, j: qd.i32, lengths: vec3, near: ParticleArrays, walls: WallArrays):
+    """Adds the slopes l n of images at particle j to those by which p of contact c presses its body."""
+    if qd.static(walls.coupled):
+        cj = near.contact[j]
+        if walls.contacts.body[c] >= 0 and cj >= 0:
+            for s in qd.static(range(3)):
+                if s < walls.contacts.mirrors[cj]:
+                    if _is_body(c, walls.contacts.mirror[3 * cj + s], walls):
+                        push = lengths[s] * walls.contacts.mirror_normal[3 * cj + s]
+                        r = arm(walls.bodies, walls.contacts.body[c], near.position[j])
+                        twist = qd.cast(r, qd.f32).cross(push)
+                        walls.contacts.press_arm[c] = walls.contacts.press_arm[c] + push
+                        walls.contacts.press_twist[c] = walls.contacts.press_twist[c] + twist
 
 
 @qd.func

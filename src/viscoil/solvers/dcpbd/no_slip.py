@@ -16,10 +16,11 @@ mirrored, with velocities 2 v − u, adds: for the first layer of a shear flow L
 wall bears the traction σ₁. The force is the adjoint of the gradient, so the system stays symmetric.
 Contact keeps particles out of the wall, as everywhere; pressure is the density's.
 
+Bodies that fluid moves get the opposite of that, and move in the same solve (`walls.body_loads`).
+
 Not linked are elastic solids, of which the first layer is held: what is stored of a link whose arm
 changes from step to step adds up where nothing is forgotten, and a gel crept across its plate. Nor are
-particles without a gradient, as single drops, which stick where they touch; nor bodies that fluid moves,
-which would have to move in the same solve.
+particles without a gradient, as single drops, which stick where they touch.
 """
 
 import quadrants as qd
@@ -27,12 +28,15 @@ import quadrants as qd
 from viscoil.bodies.arrays import is_dynamic
 from viscoil.colliders.arrays import carried, distance_and_normal, surface_velocity
 from viscoil.colliders.primitives import Contact
+from viscoil.constraints.symmetric import double_dot, square
 from viscoil.core.compute import mat3, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of, volume_of
 from viscoil.neighbors.scale import Scale
+from viscoil.solvers.dcpbd.arrays import Unknowns
 from viscoil.solvers.dcpbd.separate_bodies import ramp
-from viscoil.walls.arrays import WallArrays, is_known
+from viscoil.walls.arrays import WallArrays, is_known, note_impulse
+from viscoil.walls.body_loads import linked_change, linked_velocity
 
 
 @qd.func
@@ -44,28 +48,32 @@ def link_to_walls(moment: vec6, scale: Scale, near: ParticleArrays, walls: WallA
         if walls.contacts.nozzle[c] < 0:
             volume, spacing = volume_of(scale, near, i), spacing_of(scale, near, i)
             arm, velocity = vec3(0.0), vec3(0.0)
-            weight, most = 0.0, 0.0
+            weight, most, of_body = 0.0, 0.0, 0.0
             for k in range(walls.count):
-                if walls.colliders.contact[k] == Contact.STICKY and not _moved_by_fluid(walls, k):
+                slot = _dynamic_slot(walls, k)
+                if walls.colliders.contact[k] == Contact.STICKY and not _is_other_body(
+                    slot, c, walls
+                ):
                     x = carried(walls.colliders, k, scale.dt, near.position[i])
                     at = distance_and_normal(walls.colliders, k, x)
+                    if qd.static(walls.coupled):
+                        if slot >= 0:
+                            at = walls.contacts.start[c * walls.body_count + slot]
                     share = _link(at[3] / spacing)
                     if share > 0.0 and is_known(at):
                         n = vec3(at[0], at[1], at[2])
-                        square = vec6(
-                            n[0] * n[0], n[1] * n[1], n[2] * n[2],
-                            n[0] * n[1], n[0] * n[2], n[1] * n[2],
-                        )  # fmt: skip
-                        seen = -(
-                            total[0] * square[0] + total[1] * square[1] + total[2] * square[2]
-                            + 2.0 * (total[3] * square[3] + total[4] * square[4] + total[5] * square[5])
-                        ) / volume  # fmt: skip
+                        across = square(n)
+                        seen = -double_dot(total, across) / volume
                         a = share * qd.min(qd.max(1.0 - seen, 0.0), 0.5)
                         height = qd.max(at[3], 0.25 * spacing)
-                        total -= volume * a * square
+                        total -= volume * a * across
                         arm -= volume * a / height * n
-                        velocity += a / height * surface_velocity(walls.colliders, k, x)
                         weight += a / height
+                        if slot < 0:
+                            velocity += a / height * surface_velocity(walls.colliders, k, x)
+                        elif qd.static(walls.coupled):
+                            of_body = a / height
+                            walls.contacts.link_point[c] = near.position[i] - at[3] * n
                         if a / height > most:
                             most = a / height
                             walls.contacts.link_wall[c] = k
@@ -73,7 +81,29 @@ def link_to_walls(moment: vec6, scale: Scale, near: ParticleArrays, walls: WallA
                 walls.contacts.linked[c] = 1
                 walls.contacts.link_arm[c] = arm
                 walls.contacts.link_velocity[c] = velocity / weight
+                if qd.static(walls.coupled):
+                    walls.contacts.link_share[c] = of_body / weight
     return total
+
+
+@qd.func
+def _dynamic_slot(walls: WallArrays, k: qd.i32) -> qd.i32:
+    """That of collider k if fluid moves it, else -1."""
+    found = -1
+    if qd.static(walls.coupled):
+        slot = walls.bodies.slot[k]
+        if is_dynamic(walls.bodies, slot):
+            found = slot
+    return found
+
+
+@qd.func
+def _is_other_body(slot: qd.i32, c: qd.i32, walls: WallArrays):
+    """Whether fluid moves the body in this slot, but not in one solve with the particle of contact c."""
+    other = False
+    if qd.static(walls.coupled):
+        other = slot >= 0 and walls.contacts.body[c] != slot
+    return other
 
 
 @qd.func
@@ -83,18 +113,12 @@ def _link(height: qd.f32) -> qd.f32:
 
 
 @qd.func
-def _moved_by_fluid(walls: WallArrays, k: qd.i32):
-    moved = False
-    if qd.static(walls.coupled):
-        moved = is_dynamic(walls.bodies, walls.bodies.slot[k])
-    return moved
-
-
-@qd.func
 def unlink(near: ParticleArrays, walls: WallArrays, i: qd.i32):
     """Leaves particle i to contact alone."""
     if near.contact[i] >= 0:
         walls.contacts.linked[near.contact[i]] = 0
+        if qd.static(walls.coupled):
+            walls.contacts.link_share[near.contact[i]] = 0.0
         walls.contacts.link_arm[near.contact[i]] = vec3(0.0)
 
 
@@ -111,13 +135,38 @@ def link_arm(near: ParticleArrays, walls: WallArrays, i: qd.i32) -> vec3:
 def link_difference(
     u: vec3, changed: qd.template(), near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> mat3:
-    """Σ g (v − u) ⊗ x of the links of particle i; v is 0 of a change of velocities (`changed`)."""
+    """Σ g (v − u) ⊗ x of the links of particle i, or what it is of a change of velocities (`changed`)."""
     total = qd.Matrix.zero(qd.f32, 3, 3)
     if near.contact[i] >= 0:
         c = near.contact[i]
         step = -u
-        if qd.static(not changed):
-            if walls.contacts.linked[c] == 1:
-                step += walls.contacts.link_velocity[c]
+        if walls.contacts.linked[c] == 1:
+            if qd.static(changed):
+                step += linked_change(c, walls)
+            else:
+                step += linked_velocity(c, walls)
         total = step.outer_product(walls.contacts.link_arm[c])
     return total
+
+
+@qd.func
+def link_force(
+    pressure: qd.f32, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
+) -> vec3:
+    """What the links of particle i give to it under the stress that acts, N; √w p is to be left out."""
+    arm = link_arm(near, walls, i)
+    return unknowns.traction[i] @ arm + pressure * arm
+
+
+@qd.func
+def tell_linked_body(
+    scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
+):
+    """Notes Δt² times that for the body that particle i is linked to, kg m."""
+    if qd.static(walls.coupled):
+        c = near.contact[i]
+        if c >= 0:
+            if walls.contacts.body[c] >= 0:
+                given = scale.dt * scale.dt * link_force(0.0, near, walls, unknowns, i)
+                share = walls.contacts.link_share[c]
+                note_impulse(c, walls.contacts.body[c], walls, share * given)

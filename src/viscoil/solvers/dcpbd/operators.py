@@ -26,6 +26,7 @@ from viscoil.constraints.symmetric import (
     double_dot,
     identity,
     inverse,
+    square,
     times_vector,
     to_matrix,
 )
@@ -38,7 +39,13 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.elasticity import resisted
-from viscoil.solvers.dcpbd.no_slip import link_arm, link_difference, link_to_walls, unlink
+from viscoil.solvers.dcpbd.no_slip import (
+    link_arm,
+    link_difference,
+    link_force,
+    link_to_walls,
+    unlink,
+)
 from viscoil.solvers.dcpbd.separate_bodies import beside_another, ramp, touches
 from viscoil.solvers.dcpbd.stress_table import StressTable, compliance
 from viscoil.walls.arrays import WallArrays
@@ -186,9 +193,7 @@ def _prepare_weights(scale: Scale, near: ParticleArrays, stencil: Stencil, i: qd
             end += 1
             if not apart(scale, near, i, j):
                 total += g * x
-                moment += g * vec6(
-                    x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]
-                )
+                moment += g * square(x)
     stencil.weighted_end[i] = end
     return moment, total
 
@@ -340,5 +345,4 @@ def stress_force(
         else:
             arm += x
             force += unknowns.traction[j] @ x + g * (pull - unknowns.pull[j])
-    linked = link_arm(near, walls, i)
-    return force + own @ (arm + linked) + pressure * linked
+    return force + own @ arm + link_force(pressure, near, walls, unknowns, i)

@@ -182,6 +182,7 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         conforming=stress,
         shifting=stress and ends_with_shifts(settings),
         joint=stress and joins_pressures(settings),
+        late=settings.projection != "doubly",
     )
 
 

@@ -24,6 +24,7 @@ from viscoil.solvers.dcpbd.density import (
     sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
+from viscoil.solvers.dcpbd.no_slip import tell_linked_body
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
@@ -60,6 +61,8 @@ class Options:
     conforming: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     shifting: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
     joint: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
+    # Whether all pressures push where the step ends, as in the paper.
+    late: qd.template() = dataclasses.field(default=False, metadata=COMPILED_IN)
 
 
 @qd.func
@@ -96,9 +99,7 @@ def press(
 ):
     """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p).
 
-    Pressures act like springs between particles, of a stiffness k. At x⁰ + Δt u* they damp, and are
-    stable up to Δt² k/m = 4/3; at x⁰ they keep particles swinging, up to 4. There they act where stress
-    damps.
+    Where stress damps what swings, they push at x⁰; else as `lateness` says, with y = x⁰ + Δt u*.
     """
     measure_old_compression(
         n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
@@ -113,7 +114,9 @@ def press(
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
         ahead = (1.0 - row_share(scale, stencil, i)) * scale.dt
         unknowns.place[i] = near.position[i] + ahead * unknowns.velocity[i]
-    apply_pressure_change(n, options.shifting, True, scale, near, walls, stencil, unknowns)
+    apply_pressure_change(
+        n, options.shifting, True, options.late, scale, near, walls, stencil, unknowns
+    )
     for i in range(n):
         push(unknowns.place_change[i], scale, near, walls, unknowns, i)
     rub(n, scale, near, friction, unknowns)
@@ -167,7 +170,9 @@ def iterate(
 ):
     """Density and conformation in turn, one Jacobi iteration of each, until both may stop."""
     while qd.graph.do_while(go):
-        apply_pressure_change(n, options.shifting, False, scale, near, walls, stencil, unknowns)
+        apply_pressure_change(
+            n, options.shifting, False, options.late, scale, near, walls, stencil, unknowns
+        )
         for i in range(n):
             move(unknowns.place_change[i], scale, near, walls, unknowns, i)
         move_bodies(scale, near, walls)
@@ -178,6 +183,7 @@ def iterate(
             for i in range(n):
                 force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
                 change = scale.dt * scale.dt * near.inverse_mass[i] * force
+                tell_linked_body(scale, near, walls, unknowns, i)
                 move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)

@@ -27,17 +27,16 @@ Signs are left to what follows: a pressure that has become negative is released 
 the position projection, and its particle is not pressed in the next step.
 
 Not pressed are particles beside walls with friction, which is in proportion to what contacts carry and
-not pressures; beside rigid bodies that fluid moves, which would have to move in the same solve; and
-beside particles of another size, whose densities count each other unevenly, or of a separate body.
+not pressures; between two rigid bodies that fluid moves; and beside particles of another size, whose
+densities count each other unevenly, or of a separate body.
 """
 
 import quadrants as qd
 
-from viscoil.bodies.arrays import is_dynamic
 from viscoil.colliders.arrays import distance_and_normal
 from viscoil.colliders.primitives import Contact
 from viscoil.constraints.conformation import rotation_strain
-from viscoil.constraints.density import wall_share
+from viscoil.constraints.density import pressure_stiffness, wall_share
 from viscoil.constraints.symmetric import double_dot, inverse
 from viscoil.core.compute import vec3
 from viscoil.neighbors.arrays import ParticleArrays
@@ -177,18 +176,18 @@ def _least_pressure(faint: qd.f32, scale: Scale, near: ParticleArrays, i: qd.i32
 def _share_of_others(
     scale: Scale, near: ParticleArrays, walls: WallArrays, stencil: Stencil, i: qd.i32
 ) -> qd.f32:
-    """0 to 1: how much walls with friction, bodies that fluid moves and other sizes are in reach."""
+    """0 to 1: how much walls with friction, two bodies that fluid moves and other sizes are in reach."""
     others = 0.0
     if qd.static(scale.mixed):
         for k in range(near.pairs.start[i], stencil.weighted_end[i]):
             if near.size[near.pairs.neighbor[k]] != near.size[i]:
                 others = 1.0
     if near.contact[i] >= 0:
+        if qd.static(walls.coupled):
+            if walls.contacts.body[near.contact[i]] == -2:
+                others = 1.0
         for k in range(walls.count):
-            other = walls.colliders.contact[k] == Contact.FRICTION
-            if qd.static(walls.coupled):
-                other = other or is_dynamic(walls.bodies, walls.bodies.slot[k])
-            if other:
+            if walls.colliders.contact[k] == Contact.FRICTION:
                 at = distance_and_normal(walls.colliders, k, near.position[i])
                 behind = wall_share(at[3], support_of(scale, near, i), walls.density)
                 others = qd.max(others, ramp(behind[0], 0.0, 0.01))
@@ -252,14 +251,15 @@ def _bend_share(
 ) -> qd.f32:
     """What is left of the compliance of bends when these are as stiff as the pressure that pushes.
 
-    A pressure pushes particles that are out of line back, or farther out, with up to k = 8.3 p/d² (m⁻²
-    Pa, a lattice at its shortest waves). As it acts at x⁰, a step is stable up to Δt² k/ρ = 4, or
-    p = 0.48 ρ d²/Δt²: a column of 24 layers of 2 cm at 1/120 s. A viscosity of Δt p against bends lifts
-    that to 3.7 ρ d²/Δt². It begins at half of what is stable without.
+    A pressure that acts at x⁰ on particles that are out of line is stable up to 0.42 ρ d²/Δt² (see
+    `pressure_stiffness`): a column of 24 layers of 2 cm at 1/120 s. A viscosity of Δt p against bends
+    lifts that to 3.2 ρ d²/Δt². It begins at half of what is stable without.
     """
     a = compliance(materials, near.material[i], near.softness[i])[1]
     way = spacing_of(scale, near, i) / scale.dt
-    harmless = 0.25 * way * way / (near.inverse_mass[i] * volume_of(scale, near, i))
+    harmless = (
+        2.0 / pressure_stiffness() * way * way / (near.inverse_mass[i] * volume_of(scale, near, i))
+    )
     return 1.0 / (1.0 + a * stencil.pressed[i] * qd.max(unknowns.pressure[i] - harmless, 0.0))
 
 

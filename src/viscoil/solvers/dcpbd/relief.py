@@ -4,19 +4,20 @@
 Pressure forces −V_i V_j (p_i + p_j) ∇W_ij have the stress −p_i M_i, with the second moment
 M_i = −Σ_j V_j x_ij ⊗ ∇W_ij. It is I where neighbours lie evenly around a particle. Shear makes it uneven,
 and −p dev M resists the shear: under pressure, particles are a solid of a modulus in proportion to
-p, and beyond some percent of strain one that yields. Waves are 5 to 10 % too fast, and light fluid stays
-below heavy.
+p, and beyond some percent of strain one that yields. Waves are 5 to 10 % too fast, light fluid stays
+below heavy, and a ball that sinks in syrup is slowed to half its speed within a few spacings: what holds
+it grows with the depth of the syrup and not with its viscosity.
 
-Four fifths of the mean of that stress over a neighbourhood act once more with the opposite sign,
+The mean of that stress over a neighbourhood acts once more with the opposite sign,
 
-    f_i = s Σ_j V_i V_j (T_i + T_j) ∇W_ij,    T_i = Σ_j V_j W_ij p_j dev M_j,    s = 0.8,
+    f_i = Σ_j V_i V_j (T_i + T_j) ∇W_ij,    T_i = Σ_j V_j W_ij p_j dev M_j,
 
 before pressures are found. What is left is what differs from particle to particle, which still keeps them
-apart, and a fifth of what resists flow. s was tried on a wave and on water at rest, and is not derived:
-with all of it water in a box never came to rest, and a wave loses 38 % of its energy in a period instead
-of 41, at 20 particles a length, and 60 without. Pairs push oppositely, so momentum is kept. Walls mirror
-particles and their stresses. Firm particles have none of it: their stress is in charge of shear. Nor have
-those among particles of another size, whose moments are uneven at rest, and fluids with a surface
+apart. On a cubic lattice under an even pressure the springs that are left are stable for all waves with
+Wendland's function, and nearly none for long ones (`tests/solvers/test_relief.py`); with the cubic spline
+they are not, with or without relief. Pairs push oppositely, so momentum is kept. Walls mirror particles
+and their stresses. Firm elastic solids have none of it: their stress is in charge of shear. Nor have
+particles among others of another size, whose moments are uneven at rest, and fluids with a surface
 tension: their pressure does not vanish at the surface, where moments are uneven too.
 
 When it is bad: forces are not central, so a body under pressure keeps its spin only as far as
@@ -25,7 +26,7 @@ neighbourhoods are even. What it does to energy is bounded by what shear did to 
 
 import quadrants as qd
 
-from viscoil.constraints.symmetric import identity, times_vector, to_matrix
+from viscoil.constraints.symmetric import identity, square, times_vector, to_matrix
 from viscoil.core.compute import Floats, Vec6s, mat3, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
@@ -35,6 +36,7 @@ from viscoil.neighbors.scale import Scale
 from viscoil.neighbors.smoothing import slope_over_q, value
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.mirrors import is_mirrored
+from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.walls.arrays import WallArrays, note_impulse
 
 
@@ -42,6 +44,7 @@ from viscoil.walls.arrays import WallArrays, note_impulse
 def relieve(
     n: qd.i32,
     scale: Scale,
+    materials: StressTable,
     tension: Floats,
     near: ParticleArrays,
     walls: WallArrays,
@@ -50,7 +53,9 @@ def relieve(
 ):
     """u* += Δt M⁻¹ f, with p of the last step at x⁰; `tension` (N/m) is that of each material."""
     for i in range(n):
-        pressure = (1.0 - stencil.firmness[i]) * qd.max(unknowns.pressure[i], 0.0)
+        pressure = qd.max(unknowns.pressure[i], 0.0)
+        if materials.relaxation[near.material[i]] >= 1.0:
+            pressure *= 1.0 - stencil.firmness[i]
         unknowns.uneven[i] = vec6(0.0)
         fit = tension[near.material[i]] == 0.0 and not _among_other_sizes(scale, near, i)
         if pressure > 0.0 and fit:
@@ -59,14 +64,8 @@ def relieve(
         unknowns.relief[i] = _smoothed(unknowns.uneven, scale, near, walls, i)
     for i in range(n):
         force = _force(unknowns.relief, scale, near, walls, i)
-        change = relieved_share() * scale.dt * near.inverse_mass[i] * force
+        change = scale.dt * near.inverse_mass[i] * force
         unknowns.velocity[i] = unknowns.velocity[i] + change
-
-
-@qd.func
-def relieved_share() -> qd.f32:
-    """s: how much of the mean stress of an arrangement is relieved."""
-    return 0.8
 
 
 @qd.func
@@ -82,12 +81,6 @@ def _among_other_sizes(scale: Scale, near: ParticleArrays, i: qd.i32):
 @qd.func
 def _deviator(m: vec6) -> vec6:
     return m - (m[0] + m[1] + m[2]) / 3.0 * identity()
-
-
-@qd.func
-def _square(x: vec3) -> vec6:
-    """x ⊗ x."""
-    return vec6(x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2])
 
 
 @qd.func
@@ -120,7 +113,7 @@ def _moment(scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32) ->
         j = near.pairs.neighbor[k]
         if not apart(scale, near, i, j):
             x = separation(near.period, near.position[i], near.position[j])
-            total -= _weight(x.norm(), scale, near, i, j) * _square(x)
+            total -= _weight(x.norm(), scale, near, i, j) * square(x)
     if is_mirrored(scale, near, walls, i):
         for k in range(near.pairs.start[i] - 1, near.pairs.start[i + 1]):
             j = i
@@ -129,7 +122,7 @@ def _moment(scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32) ->
             if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
                 for image in range(1, _images(walls, near, j)):
                     x, _turn = _way_to_image(image, near, walls, i, j)
-                    total -= _weight(x.norm(), scale, near, i, j) * _square(x)
+                    total -= _weight(x.norm(), scale, near, i, j) * square(x)
     return total / volume_of(scale, near, i)
 
 
@@ -138,7 +131,7 @@ def _smoothed(
     field: Vec6s, scale: Scale, near: ParticleArrays, walls: WallArrays, i: qd.i32
 ) -> vec6:
     """Σ_j V_j W_ij of a field of stresses, images included."""
-    total = _share(0.0, scale, near, i, i) * field[i]
+    total = scale.volume * scale.value_scale * scale.own * field[i]
     for k in range(near.pairs.start[i], near.pairs.start[i + 1]):
         j = near.pairs.neighbor[k]
         if not apart(scale, near, i, j):
@@ -199,8 +192,7 @@ def _tell_wall(
             slot = walls.bodies.slot[walls.contacts.mirror[3 * c + s]]
             if (image >> s) % 2 == 1 and slot >= 0 and not told:
                 told = True
-                impulse = relieved_share() * scale.dt * scale.dt * force
-                note_impulse(near.contact[i], slot, walls, impulse)
+                note_impulse(near.contact[i], slot, walls, scale.dt * scale.dt * force)
 
 
 @qd.func

@@ -13,6 +13,7 @@ little of its spin to the spacing between them.
 
 import quadrants as qd
 
+from viscoil.constraints.density import pressure_stiffness
 from viscoil.core.compute import Floats, vec3
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
@@ -96,9 +97,10 @@ def acting_share(
 
 @qd.func
 def stable_pressure(scale: Scale, near: ParticleArrays, i: qd.i32) -> qd.f32:
-    """Pa: 0.48 ρ d²/Δt², what may act at x⁰ between bodies (see `pressure_rows`)."""
+    """Pa: what may act at x⁰ between bodies (see `pressure_stiffness`)."""
     way = spacing_of(scale, near, i) / scale.dt
-    return 0.48 * way * way / (_lightest(scale, near, i) * volume_of(scale, near, i))
+    specific = _lightest(scale, near, i) * volume_of(scale, near, i)
+    return 4.0 / pressure_stiffness() * way * way / specific
 
 
 @qd.func

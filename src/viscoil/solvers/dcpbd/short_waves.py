@@ -4,8 +4,8 @@
 Pressures stop what compresses, and nothing else: a fluid without viscosity would keep the motion of its
 particles against each other, which is no motion of the fluid, for seconds. With the smoothed difference
 to the neighbours, s_i = Σ_j V W_ij (u_j − u_i), velocities become u_i − c Σ_j V W_ij (s_j − s_i): a
-fourth derivative. It takes c λ² of a wave of which smoothing takes λ: half of c at a wavelength of three
-spacings, 1e-4 of it at 20. What i gains is what j loses. Only full neighbourhoods take part: at a
+fourth derivative. It takes c λ² of a wave of which smoothing takes λ: a seventh of c at a wavelength of
+three spacings, 2e-4 of it at 20. What i gains is what j loses. Only full neighbourhoods take part: at a
 surface, differences are one-sided also where the flow is smooth. Where stress resists short waves
 itself, it is left to stress.
 

@@ -8,7 +8,8 @@ Where it deviates from the paper, and why. In the velocity projection:
   the pressures that keep full neighbourhoods from getting fuller (`pressure_rows`).
 - Contacts are part of every iteration: walls are planes for a step (`walls.planes`), reactions push and
   do not pull, and friction is in proportion to the whole load of a step.
-- To fluid that rests on a sticky wall, the wall's surface is one more neighbour (`no_slip`).
+- To fluid that rests on a sticky wall, the wall's surface is one more neighbour (`no_slip`). Bodies that
+  fluid moves are part of the solve: it clings to them and presses on them (`walls.body_loads`).
 - Bends, three more multipliers per particle, resist what such gradients cannot see (`operators`).
 - Particles that no wall expected are kept from reaching one (`Walls.bound_others`): forces and stresses
   may throw them farther than the search for contacts looked.
@@ -21,6 +22,8 @@ In the position projection:
 - Walls mirror particles (`walls.mirrors`), and images push as particles do: a share of the density behind
   walls would hold fluid at rest less well beside them than elsewhere.
 - The shear stress that an arrangement of particles has under pressure is relieved (`relief`).
+- Pressures push along the ways between particles at x⁰, as far as that is stable (`lateness`): where the
+  step ends they would make it backward Euler, in which waves die.
 - Density iterations have Nesterov's momentum, and start from half of the last step's pressures, from all
   of those of firm particles and of pressures that the velocity projection solves for
   (`position_projection.RECALLED_SHARE`). They act as forces before it, so that stress answers to what
@@ -85,8 +88,8 @@ from viscoil.solvers.protocol import Solver, State
 # 31 of the blocks that were measured, or for contacts with walls.
 BYTES_UNDER_STRESS = 780.0
 BYTES_WITHOUT_STRESS = 420.0
-# Of what is stable, 0.48 (see `pressure_rows`), about half: a stack of cubes fell over with twice it.
-STIFFEST_CONTACT = 0.25
+# Of what is stable, 0.42 (`pressure_stiffness`), about half: a stack of cubes fell over with twice it.
+STIFFEST_CONTACT = 0.21
 SHORTEST_FOR_CONTACT = 5e-4  # s: an impact must not stop the clock
 POSITION_KERNELS = (
     "positions.iterate", "positions.predict", "operators.prepare_stencil", "positions.finish",
@@ -95,10 +98,10 @@ POSITION_KERNELS = (
 STRESS_KERNELS = (
     "conformation_update.update_conformation", "velocity_system.start_conjugate_gradients",
     "velocity_system.right_side", "velocity_system.conjugate_gradients",
-    "velocity_system.respond_to_direction", "velocity_system.let_stress_act",
-    "velocity_system.velocities_under_stress",
-    "velocity_system.scale_stress", "velocity_system.free_velocities",
-    "velocity_system.keep_free_velocities", "reductions.sum_doubles",
+    "velocity_system.respond_to_direction", "acting_stress.let_stress_act",
+    "acting_stress.velocities_under_stress",
+    "acting_stress.scale_stress", "acting_stress.free_velocities",
+    "acting_stress.keep_free_velocities", "reductions.sum_doubles",
     "shifts.begin_shifts",
 )  # fmt: skip
 
@@ -162,6 +165,7 @@ class DCPBD(Solver):
             "corotated": settings.corotation,
             "prototype": settings.stiffness == "prototype",
             "implicit": settings.conformation_update == "implicit",
+            "late": settings.projection != "doubly",
         }
         dynamic = any(spec.shape != "plane" and spec.dynamic for spec in scene.colliders)
         tracked = dynamic or (scene.simulation.report_forces and bool(scene.colliders))
@@ -255,8 +259,8 @@ class DCPBD(Solver):
     def _relieve(self, c: StepContext) -> None:
         if self.settings.projection == "doubly":
             relieve(
-                c.n, c.view.scale, c.view.materials.table.surface_tension, c.view.near,
-                c.view.walls.arrays, c.stencil, c.unknowns,
+                c.n, c.view.scale, c.materials, c.view.materials.table.surface_tension,
+                c.view.near, c.view.walls.arrays, c.stencil, c.unknowns,
             )  # fmt: skip
 
     def _choose_planes(self, c: StepContext) -> None:

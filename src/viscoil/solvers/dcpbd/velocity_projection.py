@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from viscoil.scene import DcpbdSettings
-from viscoil.solvers.dcpbd import pressure_rows, velocity_system
+from viscoil.solvers.dcpbd import acting_stress, pressure_rows, velocity_system
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.tolerances import tolerated_strain
 from viscoil.solvers.linear.iterations import Loop
@@ -32,7 +32,7 @@ class VelocityProjection:
         """
         if self.settings.projection != "doubly" or not c.carries_stress:
             return self._contacts_alone(c)
-        velocity_system.keep_free_velocities(c.n, c.unknowns)
+        acting_stress.keep_free_velocities(c.n, c.unknowns)
         self._loop.reserve(c.n)
         budget = self.settings.velocity_iterations
         right_side = self._warm_start(c)
@@ -50,7 +50,7 @@ class VelocityProjection:
     def _contacts_alone(self, c: StepContext) -> Convergence:
         """u** ← u* outside of walls."""
         if c.carries_stress:
-            velocity_system.scale_stress(c.n, 0.0, c.unknowns)
+            acting_stress.scale_stress(c.n, 0.0, c.unknowns)
         c.view.walls.constrain_velocities(c.view.scale, c.view.near, c.unknowns.velocity)
         return Convergence()
 
@@ -63,20 +63,22 @@ class VelocityProjection:
         its stresses seem to drive it apart.
         """
         self._let_stress_act(c)
-        velocity_system.free_velocities(c.n, c.view.near, c.view.walls.arrays, c.unknowns)
+        acting_stress.free_velocities(
+            c.n, c.view.scale.dt, c.view.near, c.view.walls.arrays, c.unknowns
+        )
         velocity_system.right_side(c.n, tolerated_strain(c.view), c.system, self._loop.arrays)
         size, along = self._loop.totals(c.n)
         velocity_system.respond_to_direction(c.n, c.system, self._loop.arrays)
         curvature = self._loop.total(c.n)
         factor = along / curvature if curvature > 0.0 else 0.0
-        velocity_system.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
+        acting_stress.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
         return size
 
     def _let_stress_act(self, c: StepContext) -> None:
         """u ← Π(u* + M⁻¹Jᵀσ)."""
         scale, near, walls = c.view.scale, c.view.near, c.view.walls.arrays
-        velocity_system.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
-        velocity_system.velocities_under_stress(c.n, scale, near, walls, c.stencil, c.unknowns)
+        acting_stress.let_stress_act(c.n, scale, near, c.stencil, c.unknowns)
+        acting_stress.velocities_under_stress(c.n, scale, near, walls, c.stencil, c.unknowns)
         c.view.walls.constrain_velocities(scale, near, c.unknowns.velocity, in_solve=True)
 
     def _start(self, c: StepContext) -> float:
@@ -110,7 +112,7 @@ class VelocityProjection:
                 c.n, self.settings.jacobi_relaxation, c.system, self._loop.arrays
             )
             rz = self._loop.total(c.n)
-            velocity_system.add_velocity_change(
+            acting_stress.add_velocity_change(
                 c.n, scale, near, c.view.walls.arrays, c.stencil, c.unknowns
             )
             c.view.walls.constrain_velocities(

@@ -30,16 +30,20 @@ from viscoil.solvers.dcpbd.elasticity import (
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.mirrors import mirrored_push, mirrored_squeeze
+from viscoil.solvers.dcpbd.no_slip import link_force
 from viscoil.solvers.dcpbd.operators import differences, set_traction, stress_force
 from viscoil.solvers.dcpbd.separate_bodies import row_share
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
-from viscoil.walls.arrays import WallArrays, free_part
+from viscoil.walls.arrays import WallArrays
+from viscoil.walls.body_loads import body_load, squeezed_by_body
 from viscoil.walls.body_velocities import (
     add_body_terms,
     held_change,
     held_energy,
+    keep_bodies,
+    measure_response,
     move_all_together,
     respond_bodies,
 )
@@ -61,50 +65,6 @@ class System:
     corotated: qd.template() = dataclasses.field(default=True, metadata=COMPILED_IN)
 
 
-@qd.kernel(fastcache=True)
-def keep_free_velocities(n: qd.i32, unknowns: Unknowns):
-    """free_velocity ← u*, before u becomes anything else."""
-    for i in range(n):
-        unknowns.free_velocity[i] = unknowns.velocity[i]
-
-
-@qd.kernel(fastcache=True)
-def let_stress_act(
-    n: qd.i32, scale: Scale, near: ParticleArrays, stencil: Stencil, unknowns: Unknowns
-):
-    """σ and μ act; none where no gradient can be taken. Recalled pressures have acted before."""
-    for i in range(n):
-        if not has_gradient(stencil, i):
-            unknowns.stress[i] = vec6(0.0)
-            unknowns.bend[i] = vec3(0.0)
-        unknowns.stress[i] = resisted(unknowns.stress[i], stencil, i)
-        set_traction(unknowns.stress[i], unknowns.bend[i], 0.0, scale, near, stencil, unknowns, i)
-
-
-@qd.kernel(fastcache=True)
-def velocities_under_stress(
-    n: qd.i32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    stencil: Stencil,
-    unknowns: Unknowns,
-):
-    """u ← u* + Δt f/m, as if no wall were in the way."""
-    for i in range(n):
-        force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
-        unknowns.velocity[i] = unknowns.free_velocity[i] + scale.dt * near.inverse_mass[i] * force
-
-
-@qd.kernel(fastcache=True)
-def free_velocities(n: qd.i32, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns):
-    """u ← u* as far as contacts leave it free; what they hold keeps the velocity that they give."""
-    for i in range(n):
-        held = unknowns.velocity[i]
-        free = free_part(near.contact[i], walls, unknowns.free_velocity[i] - held)
-        unknowns.velocity[i] = held + free
-
-
 @qd.func
 def strain_under(s: System, i: qd.i32):
     """(strain, bend, row of pressure) of the step x⁰ + Δt u, with or without what rotation adds to it.
@@ -117,6 +77,7 @@ def strain_under(s: System, i: qd.i32):
     )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity[i])
     squeeze += mirrored_squeeze(s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity, i)
+    squeeze += squeezed_by_body(s.near.contact[i], False, s.walls)
     strain = strain_step(rate, s.scale.dt)
     if qd.static(s.corotated):
         strain += rotation_strain(s.stencil.spin[i], s.scale.dt)
@@ -164,14 +125,6 @@ def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
             along += volume * e.dot(s.unknowns.bend[i])
         loop.sums[2 * block] = size
         loop.sums[2 * block + 1] = along
-
-
-@qd.kernel(fastcache=True)
-def scale_stress(n: qd.i32, factor: qd.f32, unknowns: Unknowns):
-    """σ, μ ← factor σ, factor μ."""
-    for i in range(n):
-        unknowns.stress[i] = unknowns.stress[i] * factor
-        unknowns.bend[i] = unknowns.bend[i] * factor
 
 
 @qd.func
@@ -239,6 +192,20 @@ def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
 
 
 @qd.func
+def _load_body(acting: qd.f32, s: System, i: qd.i32):
+    """What p of particle i, with the pressure √w p that is `acting`, puts on the body beside it."""
+    if qd.static(s.walls.coupled):
+        c = s.near.contact[i]
+        load, twist = vec3(0.0), vec3(0.0)
+        if s.walls.contacts.body[c] >= 0:
+            pulled = s.scale.dt * link_force(acting, s.near, s.walls, s.unknowns, i)
+            pressed = s.scale.dt * volume_of(s.scale, s.near, i) * acting
+            load, twist = body_load(c, pulled, pressed, s.walls)
+        s.walls.contacts.load_change[c] = load
+        s.walls.contacts.load_twist_change[c] = twist
+
+
+@qd.func
 def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
     """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
     for i in range(n):
@@ -253,6 +220,7 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         w = s.scale.dt * s.near.inverse_mass[i] * force
         if s.near.contact[i] >= 0:
             s.walls.contacts.wanted_change[s.near.contact[i]] = w
+            _load_body(acting, s, i)
         w = held_change(w, s.near, s.walls, i)
         s.unknowns.velocity_change[i] = w
         p = s.unknowns.direction[i]
@@ -276,7 +244,14 @@ def advance_rest(n: qd.i32, s: System, loop: LoopArrays):
         change = length * s.walls.contacts.wanted_change[c]
         s.unknowns.velocity[i] = s.walls.contacts.wanted[c] + change
         hold(1, c, s.scale, s.near, s.walls, s.unknowns.velocity)
+        if qd.static(s.walls.coupled):
+            load = length * s.walls.contacts.load_change[c]
+            twist = length * s.walls.contacts.load_twist_change[c]
+            s.walls.contacts.load[c] = s.walls.contacts.load[c] + load
+            s.walls.contacts.load_twist[c] = s.walls.contacts.load_twist[c] + twist
+    keep_bodies(s.walls)
     move_all_together(s.scale.dt, 1, s.near, s.walls, s.unknowns.velocity)
+    measure_response(loop.numbers, s.walls)
     for c in range(s.walls.contacts.count):
         i = s.walls.contacts.particle[c]
         length = qd.cast(loop.numbers[3], qd.f32)
@@ -308,6 +283,7 @@ def advance(s: System, length: qd.f32, i: qd.i32):
     )
     squeeze += s.stencil.wall_slope[i].dot(s.unknowns.velocity_change[i])
     squeeze += mirrored_squeeze(s.scale, s.near, s.walls, s.stencil, s.unknowns.velocity_change, i)
+    squeeze += squeezed_by_body(s.near.contact[i], True, s.walls)
     strain = resisted(length * strain_step(rate, s.scale.dt), s.stencil, i)
     root = qd.sqrt(row_share(s.scale, s.stencil, i))
     s.unknowns.pressure[i] = s.unknowns.pressure[i] + length * root * rise
@@ -366,18 +342,3 @@ def jacobi_from_velocities(n: qd.i32, beta: qd.f32, s: System, loop: LoopArrays)
             strain, beta, s.scale, s.materials, s.near, s.stencil, s.memory, s.unknowns, i
         )
     sum_terms(n, s.unknowns.term, loop.sums)
-
-
-@qd.kernel(fastcache=True)
-def add_velocity_change(
-    n: qd.i32,
-    scale: Scale,
-    near: ParticleArrays,
-    walls: WallArrays,
-    stencil: Stencil,
-    unknowns: Unknowns,
-):
-    """Eq. 12: u += Δt f/m."""
-    for i in range(n):
-        force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
-        unknowns.velocity[i] = unknowns.velocity[i] + scale.dt * near.inverse_mass[i] * force
