@@ -71,6 +71,9 @@ def test_a_ball_sinks_as_fast_as_it_should(iterations: int, folder: Path) -> Non
 
 
 def test_more_iterations_are_never_worse(folder: Path) -> None:
+    """But for the tolerance at which both stop, 1e-3 of the right side."""
     errors = {count: abs(_speed(count, folder) - 1.0) for count in (60, 150)}
-    report("sphere in syrup: error at 150 less that at 60", errors[150] - errors[60], "0 or less")
-    assert errors[150] <= errors[60]
+    report(
+        "sphere in syrup: error at 150 less that at 60", errors[150] - errors[60], "0.001 or less"
+    )
+    assert errors[150] <= errors[60] + 1e-3

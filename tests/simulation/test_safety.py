@@ -10,7 +10,7 @@ from simulation_rigs import block, scene, state, weightless
 
 from viscoil.core.errors import DivergedError
 from viscoil.particles.diagnostics import Diagnosis
-from viscoil.simulation.safety import HALVINGS, JETS, SpeedLimit
+from viscoil.simulation.safety import HALVINGS, JETS, UNUSUAL, SpeedLimit
 from viscoil.simulation.simulation import Simulation
 from viscoil.simulation.stepping import LARGEST_FALL, LARGEST_RISE, next_step
 from viscoil.solvers.protocol import State
@@ -140,6 +140,17 @@ def test_the_limit_is_that_of_a_fall() -> None:
     adaptive = weightless(block(4), time_step=None)
     expected = JETS * math.sqrt(2.0 * 9.81 * 2.0 + 4.0**2)
     assert limit.speed(0.0, adaptive) == pytest.approx(expected)
+
+
+def test_speeds_are_doubted_where_they_are_new() -> None:
+    """Fluid between two plates that come together at 0.1 m/s may flow at 0.5 m/s, if it did before."""
+    limit = SpeedLimit()
+    limit.see(Diagnosis(0.0, (0.0,) * 3, (0.0,) * 3, max_speed=0.5, broken=0))
+    limit.admit(0.1)
+    limit.speed(0.0, weightless(block(4), time_step=None))
+    assert limit.is_exceeded(UNUSUAL, before=0.0)
+    assert limit.is_exceeded(UNUSUAL, before=0.2)
+    assert not limit.is_exceeded(UNUSUAL, before=0.3)
 
 
 @pytest.mark.parametrize("speed", [0.0, 1e3])
