@@ -159,14 +159,17 @@ def link_force(
 
 
 @qd.func
-def tell_linked_body(
+def tell_linked_walls(
     scale: Scale, near: ParticleArrays, walls: WallArrays, unknowns: Unknowns, i: qd.i32
 ):
-    """Notes Δt² times that for the body that particle i is linked to, kg m."""
+    """Notes Δt² times that for what particle i is linked to, kg m: a body, and another wall."""
     if qd.static(walls.coupled):
         c = near.contact[i]
         if c >= 0:
-            if walls.contacts.body[c] >= 0:
-                given = scale.dt * scale.dt * link_force(0.0, near, walls, unknowns, i)
-                share = walls.contacts.link_share[c]
+            given = scale.dt * scale.dt * link_force(0.0, near, walls, unknowns, i)
+            share = walls.contacts.link_share[c]
+            if walls.contacts.linked[c] == 1:
+                wall = walls.bodies.slot[walls.contacts.link_wall[c]]
+                if wall != walls.contacts.body[c]:
+                    note_impulse(c, wall, walls, (1.0 - share) * given)
                 note_impulse(c, walls.contacts.body[c], walls, share * given)

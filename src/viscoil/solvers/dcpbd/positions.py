@@ -24,7 +24,7 @@ from viscoil.solvers.dcpbd.density import (
     sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
-from viscoil.solvers.dcpbd.no_slip import tell_linked_body
+from viscoil.solvers.dcpbd.no_slip import tell_linked_walls
 from viscoil.solvers.dcpbd.operators import gradient, stress_force
 from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
@@ -118,7 +118,8 @@ def press(
         n, options.shifting, True, options.late, scale, near, walls, stencil, unknowns
     )
     for i in range(n):
-        push(unknowns.place_change[i], scale, near, walls, unknowns, i)
+        loose = 1.0 - qd.max(row_share(scale, stencil, i), stencil.firmness[i])
+        push(unknowns.place_change[i], loose, scale, near, walls, unknowns, i)
     rub(n, scale, near, friction, unknowns)
     press_bodies(scale.dt, near, walls)
 
@@ -183,7 +184,7 @@ def iterate(
             for i in range(n):
                 force = stress_force(0.0, scale, near, walls, stencil, unknowns, i)
                 change = scale.dt * scale.dt * near.inverse_mass[i] * force
-                tell_linked_body(scale, near, walls, unknowns, i)
+                tell_linked_walls(scale, near, walls, unknowns, i)
                 move(change, scale, near, walls, unknowns, i)
             move_bodies(scale, near, walls)
             total_blocks(n, loop.sums, loop.numbers, Tally.RESIDUAL)
@@ -213,7 +214,7 @@ def move(
     i: qd.i32,
 ):
     """Δt u += change, and y with it, out of the walls; shifts end within a spacing (see `push`)."""
-    push(change, scale, near, walls, unknowns, i)
+    push(change, 1.0, scale, near, walls, unknowns, i)
     reach = spacing_of(scale, near, i)
     shift = unknowns.shift[i]
     unknowns.shift[i] = shift * qd.min(1.0, reach / qd.max(shift.norm(), 1e-30))
@@ -223,18 +224,20 @@ def move(
 @qd.func
 def push(
     change: vec3,
+    loose: qd.f32,
     scale: Scale,
     near: ParticleArrays,
     walls: WallArrays,
     unknowns: Unknowns,
     i: qd.i32,
 ):
-    """Δt u += change, but half a spacing at most.
+    """Δt u += change, but half a spacing at most if a particle is `loose` (1).
 
     Farther than that its neighbours at x⁰ say nothing about a particle, and one whose neighbourhood
-    makes no sense is not flung away.
+    makes no sense is not flung away. Of a firm one (0), stress takes most of the change back: that is no
+    way that it goes, and to cut it would take momentum from syrup under pressure.
     """
-    reach = 0.5 * spacing_of(scale, near, i)
+    reach = 0.5 * spacing_of(scale, near, i) / qd.max(loose, 1e-6)
     taken = change * qd.min(1.0, reach / qd.max(change.norm(), 1e-30))
     take_back(taken - change, scale, near, walls, i)
     unknowns.velocity[i] = unknowns.velocity[i] + taken / scale.dt
