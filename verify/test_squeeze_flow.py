@@ -16,7 +16,8 @@ RADIUS = 26 * D  # of the disc at first: 3.3 gaps, and 5 in the end
 def _squeezed(viscosity: float, speed: float, **solver: int) -> tuple[float, float, float]:
     """(force on the moving plate and on the other one over Stefan's, mean density error).
 
-    Forces count as impulses, from 7.7 layers on: in the first 0.3 of a spacing the flow comes about.
+    Forces count as impulses, from 7.7 layers on, for in the first 0.3 of a spacing the flow comes about, and
+    until the plate stops, which may be within the last frame.
     """
     duration = (FIRST - LAST) / speed
     moves = [{"time": 0.0}, {"time": duration, "translation": (0.0, LAST - FIRST, 0.0)}]
@@ -45,7 +46,7 @@ def _squeezed(viscosity: float, speed: float, **solver: int) -> tuple[float, flo
         errors.append(figures["density_error_mean"])
         gap = FIRST - speed * (simulation.time - dt / 2)
         radius = sqrt(simulation.particles.count * D**3 / (pi * gap))
-        if gap < 7.7 * D:
+        if gap < 7.7 * D and simulation.time <= duration + 1e-9:
             impulses += [dt * abs(force.force[1]) for force in simulation.collider_forces]
             stefan += dt * 1.5 * pi * viscosity * radius**4 * speed / gap**3
     below, above = impulses / stefan

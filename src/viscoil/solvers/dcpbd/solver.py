@@ -182,13 +182,13 @@ class DCPBD(Solver):
             self._prepare(c)
         # u* = u⁰ + Δt M⁻¹ f(x⁰)
         state.forces.act(c.view, c.unknowns.velocity)
-        # the planes that walls are to x⁰ + Δt u*
-        self._choose_planes(c)
         with self.clock("position projection"):
             # u* without what resists shear in the arrangement of particles
             self._relieve(c)
             # and with what is recalled of the last step's pressures
             self._project_positions.press(c)
+        # the planes that walls are to x⁰ + Δt u*
+        self._choose_planes(c)
         with self.clock("velocity projection"):
             # u** = u* + M⁻¹ Jᵀ σ with C(u**) = a σ (eqs. 7 to 13)
             velocity = self._project_velocities(c)
