@@ -16,7 +16,7 @@ RADIUS = 26 * D  # of the disc at first: 3.3 gaps, and 5 in the end
 def _squeezed(viscosity: float, speed: float, **solver: int) -> tuple[float, float, float]:
     """(force on the moving plate and on the other one over Stefan's, mean density error).
 
-    Forces count as impulses, from 7.7 layers on, for in the first 0.3 of a spacing the flow comes about, and
+    Forces count as impulses, from 7.7 layers on, for in the first 0.3 of a spacing the flow comes about,
     until the plate stops, which may be within the last frame.
     """
     duration = (FIRST - LAST) / speed
