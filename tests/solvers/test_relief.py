@@ -11,6 +11,7 @@ from viscoil import Material
 from viscoil.core.compute import write
 from viscoil.neighbors.lattice import calibrate, smoothing_slope
 from viscoil.neighbors.smoothing import Smoothing
+from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.relief import relieve
 
 DT = 1.0 / 240.0
@@ -24,13 +25,18 @@ def relieved(points: Float) -> tuple[Rig, Float, Float]:
     """Particles at rest under even pressure; their places, and the accelerations of relief, m/s²."""
     rig = Rig(points, material=WATER)
     c = rig.prepare(DT)
+    return rig, numbers(c.view.near.position, c.n), relief_of(c)
+
+
+def relief_of(c: StepContext) -> Float:
+    """Accelerations of relief under even pressure, m/s²."""
     write(c.unknowns.pressure, np.full(c.n, PRESSURE, dtype=np.float32))
     tension = c.view.materials.table.surface_tension
     relieve(
         c.n, c.view.scale, c.materials, tension, c.view.near, c.view.walls.arrays, c.stencil,
         c.unknowns,
     )  # fmt: skip
-    return rig, numbers(c.view.near.position, c.n), numbers(c.unknowns.velocity, c.n) / DT
+    return numbers(c.unknowns.velocity, c.n) / DT
 
 
 def test_an_even_arrangement_needs_no_relief() -> None:
@@ -98,13 +104,7 @@ def springs(kind: Smoothing, wave: tuple[int, int, int], relieved: bool = True) 
         )
         c = rig.prepare(DT)
         order = np.argsort(numbers(c.view.particles.array("id"), c.n))
-        write(c.unknowns.pressure, np.full(c.n, PRESSURE, dtype=np.float32))
-        tension = c.view.materials.table.surface_tension
-        relieve(
-            c.n, c.view.scale, c.materials, tension, c.view.near, c.view.walls.arrays, c.stencil,
-            c.unknowns,
-        )  # fmt: skip
-        relief = numbers(c.unknowns.velocity, c.n)[order] / DT
+        relief = relief_of(c)[order]
         pushed = displacements(rig, c, np.full(c.n, PRESSURE))[order] / DT**2
         answer = ((relieved * relief + pushed) * shape).sum() / (shape * shape).sum()
         found.append(-answer / amplitude * 1000.0 * SPACING**2 / PRESSURE)
