@@ -286,6 +286,7 @@ def tell_walls(
         if walls.contacts.linked[c] == 1:
             i = walls.contacts.particle[c]
             acting = traction(unknowns.stress[i], unknowns.bend[i], scale, near, stencil, i)
-            pull = scale.dt * scale.dt * (acting @ walls.contacts.link_arm[c])
+            share = 1.0 - walls.contacts.link_share[c]  # a body has got the rest in the solve
+            pull = share * scale.dt * scale.dt * (acting @ walls.contacts.link_arm[c])
             note_impulse(c, walls.bodies.slot[walls.contacts.link_wall[c]], walls, pull)
     tell_fixed(scale.dt, near, walls)
