@@ -250,6 +250,7 @@ def made_up_arguments(kernel: Any, values: dict[str, Any]) -> list[Any]:
 
 def _made_up(kind: Any, name: str, values: dict[str, Any]) -> Any:
     import quadrants as qd
+    from quadrants.lang.matrix import VectorType
     from quadrants.types import template
 
     if kind is template or isinstance(kind, template):
@@ -259,4 +260,6 @@ def _made_up(kind: Any, name: str, values: dict[str, Any]) -> Any:
     if dataclasses.is_dataclass(kind):
         make: Any = kind
         return make(**{f.name: _made_up(f.type, f.name, values) for f in dataclasses.fields(kind)})
+    if isinstance(kind, VectorType):
+        return kind(*[0.0] * kind.n)
     return 0.0 if kind in (qd.f32, qd.f64) else 0
