@@ -149,7 +149,7 @@ def test_fluid_inside_a_collider_is_left_out_and_said(scene: Path) -> None:
     ran = viscoil("run", scene, *lower, "--frames", "1", "--out", scene.parent / "out")
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = ran.stdout.splitlines()
-    assert lines[0] == note
+    assert note in lines  # kernels may be compiled first, and said to be
     assert lines[-2].startswith("drop: 1 frame, ") and " 100 particles" in lines[-2]
 
 

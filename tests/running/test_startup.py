@@ -231,13 +231,3 @@ def test_calls_leave_little_behind() -> None:
     (kernel,) = team.find_kernels("reductions._scan_in_place")
     assert len(kernel.mapper._mapping_cache) <= quadrants_patches.MOST_CALLS + 1
     assert len(kernel.mapper._mapping_cache_tracker) <= quadrants_patches.MOST_CALLS + 1
-
-
-@pytest.mark.usefixtures("compute")
-def test_quick_compiling_ends_with_the_block() -> None:
-    from quadrants.lang import impl
-
-    with pytest.raises(ZeroDivisionError), compute.compiled_quickly():
-        assert not impl.current_cfg().cfg_optimization
-        1 / 0  # noqa: B018
-    assert impl.current_cfg().cfg_optimization

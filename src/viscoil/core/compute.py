@@ -5,8 +5,8 @@ parameters. This module hides how a backend is started and how an array is seen 
 """
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
 
@@ -77,24 +77,10 @@ def initialize(arch: str = "cpu", threads: int | None = None) -> None:
     # Kernels are kept under this number, which is compiled into them, but no more threads than
     # the pool has just been given work on them: one kernel serves all numbers of threads.
     impl.current_cfg().cpu_max_num_threads = max(wanted[1], os.cpu_count() or 1)
+    # Quadrants' own analysis of what stores and loads see of each other takes half of the time of
+    # compiling, and LLVM does it again: steps of 20 000 to 100 000 particles take as long without.
+    impl.current_cfg().cfg_optimization = not on_cpu()
     _started = wanted
-
-
-@contextmanager
-def compiled_quickly() -> Iterator[None]:
-    """Kernels that are first called here are compiled in a fifth of the time, on the CPU.
-
-    Quadrants' own analysis of what stores and loads see of each other is left out. Where kernels
-    read again what they have written, that costs speed, and may change roundings: only for kernels
-    of which it has been measured that it does neither.
-    """
-    config = impl.current_cfg()
-    before = config.cfg_optimization
-    config.cfg_optimization = before and not on_cpu()
-    try:
-        yield
-    finally:
-        config.cfg_optimization = before
 
 
 def is_running() -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import quadrants as qd
 from quadrants import i32, i64
 
-from viscoil.core.compute import Ints, Longs, Vec3s, compiled_quickly, scalars, view
+from viscoil.core.compute import Ints, Longs, Vec3s, scalars, view
 from viscoil.core.errors import RunError
 from viscoil.core.reductions import block_count, exclusive_scan
 from viscoil.neighbors.period import Period, make_period, separation, wrap_positions
@@ -316,8 +316,7 @@ class Neighbors:
         self._link(cells, bricks)
 
     def _link(self, cells: int, bricks: int) -> None:
-        with compiled_quickly():
-            _link_cells(cells, bricks, *self._periodic_cells, self.grid)
+        _link_cells(cells, bricks, *self._periodic_cells, self.grid)
 
     def _list_pairs(self, particles: Particles, radius: float) -> None:
         n = particles.count

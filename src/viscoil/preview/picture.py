@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import quadrants as qd
 
-from viscoil.core.compute import compiled_quickly
 from viscoil.core.compute import view as seen_from_numpy
 from viscoil.geometry.bricks.arrays import pack_bricks
 from viscoil.preview import kernels
@@ -45,10 +44,9 @@ def draw(snapshot: Snapshot, camera: Camera, width: int, height: int) -> Array:
     lamp = qd.ndarray(vec4, shape=(LIGHT_MAP, LIGHT_MAP))
     draft = qd.ndarray(vec3, shape=(height, width))
     picture = qd.ndarray(vec3, shape=(height, width))
-    with compiled_quickly():
-        kernels.draw_light_map(grid, solids, view, lamp)
-        kernels.draw_picture(grid, solids, view, lamp, -1.0, picture, draft)
-        kernels.draw_picture(grid, solids, view, lamp, EDGE, draft, picture)
+    kernels.draw_light_map(grid, solids, view, lamp)
+    kernels.draw_picture(grid, solids, view, lamp, -1.0, picture, draft)
+    kernels.draw_picture(grid, solids, view, lamp, EDGE, draft, picture)
     shades: Array = seen_from_numpy(picture)
     return (shades * 255.0 + 0.5).astype(np.uint8)
 

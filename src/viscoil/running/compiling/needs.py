@@ -29,8 +29,6 @@ SHORT = (
     "zorder._make_keys", "zorder._count_digits", "zorder._scan_histogram", "zorder._scatter",
     "zorder._survey", "zorder._survey_total",
 )  # fmt: skip
-# Those that are called inside `compute.compiled_quickly`.
-QUICK = {"kernels.draw_picture", "kernels.draw_light_map", "pairs._link_cells"}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -27,7 +27,7 @@ from typing import Any, Protocol
 
 from viscoil.core.parallel import cores
 from viscoil.running.compiling.counting import counter
-from viscoil.running.compiling.needs import QUICK, Needs, needs
+from viscoil.running.compiling.needs import Needs, needs
 from viscoil.scene import Scene
 
 MOST_PROCESSES = 8  # the longest kernel takes a fifth of all the time: more would wait
@@ -217,10 +217,8 @@ def work(threads: int | None, modules: list[str], values: dict[str, Any]) -> Non
     Program.compile_kernel = told  # which is not called for what is on disk
     Program.launch_kernel = lambda *_: None  # compiled, but not run
     for line in sys.stdin:
-        name = line.strip()
-        with compute.compiled_quickly() if name in QUICK else nullcontext():
-            for kernel in find_kernels(name):
-                kernel(*made_up_arguments(kernel, values))
+        for kernel in find_kernels(line.strip()):
+            kernel(*made_up_arguments(kernel, values))
         print(DONE, file=answer)
 
 
