@@ -22,14 +22,19 @@ that fluid moves, which are round where images take them for flat (a ball in wat
 in syrup it sinks 14 % too slowly without), and those of fluids with a surface tension, whose pressure
 does not vanish at the surface.
 
+Pressures answer to relief, and relief to the pressures of the step before, as impulses: a loop that no
+shorter step calms. Its gain is some two thirds of |dev M|, measured where a drop hits a corner. Shear
+leaves |dev M| below 0.6 in 99 % of particles, for they yield. One with hardly any neighbours, beside two
+walls, had 1.3, and went from 5 to 40 m/s in ten ever shorter steps. So `MOST_UNEVEN` of it is relieved.
+
 When it is bad: forces are not central, so a body under pressure keeps its spin only as far as
 neighbourhoods are even. What it does to energy is bounded by what shear did to the arrangement.
 """
 
 import quadrants as qd
 
-from viscoil.constraints.symmetric import identity, square, times_vector, to_matrix
-from viscoil.core.compute import Floats, Vec6s, mat3, vec3, vec6
+from viscoil.constraints.symmetric import congruence, double_dot, identity, square, times_vector
+from viscoil.core.compute import Floats, Vec6s, vec3, vec6
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
@@ -41,10 +46,15 @@ from viscoil.solvers.dcpbd.mirrors import is_mirrored
 from viscoil.solvers.dcpbd.stress_table import StressTable
 from viscoil.walls.arrays import WallArrays, note_impulse
 
+MOST_UNEVEN = (
+    0.6  # of |dev M|: the gain of the loop is below a half, as that of recalled pressures is
+)
+
 
 @qd.kernel(fastcache=True)
 def relieve(
     n: qd.i32,
+    most: qd.f32,
     scale: Scale,
     materials: StressTable,
     tension: Floats,
@@ -53,7 +63,10 @@ def relieve(
     stencil: Stencil,
     unknowns: Unknowns,
 ):
-    """u* += Δt M⁻¹ f, with p of the last step at x⁰; `tension` (N/m) is that of each material."""
+    """u* += Δt M⁻¹ f, with p of the last step at x⁰.
+
+    `most` bounds |dev M|, and `tension` (N/m) is that of each material.
+    """
     for i in range(n):
         pressure = qd.max(unknowns.pressure[i], 0.0)
         if materials.relaxation[near.material[i]] >= 1.0:
@@ -63,7 +76,9 @@ def relieve(
         if _beside_body(near, walls, i):
             pressure *= stencil.firmness[i]
         if pressure > 0.0 and fit:
-            unknowns.uneven[i] = pressure * _deviator(_moment(scale, near, walls, i))
+            uneven = _deviator(_moment(scale, near, walls, i))
+            norm = qd.sqrt(double_dot(uneven, uneven))
+            unknowns.uneven[i] = pressure * qd.min(1.0, most / qd.max(norm, 1e-30)) * uneven
     for i in range(n):
         unknowns.relief[i] = _smoothed(unknowns.uneven, scale, near, walls, i)
     for i in range(n):
@@ -95,13 +110,6 @@ def _beside_body(near: ParticleArrays, walls: WallArrays, i: qd.i32):
 @qd.func
 def _deviator(m: vec6) -> vec6:
     return m - (m[0] + m[1] + m[2]) / 3.0 * identity()
-
-
-@qd.func
-def _turned(stress: vec6, turn: mat3) -> vec6:
-    """R T Rᵀ."""
-    t = turn @ to_matrix(stress) @ turn.transpose()
-    return vec6(t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2])
 
 
 @qd.func
@@ -159,7 +167,7 @@ def _smoothed(
             if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
                 for image in range(1, _images(walls, near, j)):
                     x, turn = _way_to_image(image, near, walls, i, j)
-                    total += _share(x.norm(), scale, near, i, j) * _turned(field[j], turn)
+                    total += _share(x.norm(), scale, near, i, j) * congruence(turn, field[j])
     return total
 
 
@@ -181,7 +189,7 @@ def _force(field: Vec6s, scale: Scale, near: ParticleArrays, walls: WallArrays, 
             if is_mirrored(scale, near, walls, j) and not apart(scale, near, i, j):
                 for image in range(1, _images(walls, near, j)):
                     x, turn = _way_to_image(image, near, walls, i, j)
-                    acting = times_vector(own + _turned(field[j], turn), x)
+                    acting = times_vector(own + congruence(turn, field[j]), x)
                     pushed = _weight(x.norm(), scale, near, i, j) * acting
                     _tell_wall(image, pushed, scale, near, walls, i, j)
                     force += pushed

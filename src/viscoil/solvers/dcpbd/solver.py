@@ -78,7 +78,7 @@ from viscoil.solvers.dcpbd.position_projection import (
     ends_with_shifts,
     joins_pressures,
 )
-from viscoil.solvers.dcpbd.relief import relieve
+from viscoil.solvers.dcpbd.relief import MOST_UNEVEN, relieve
 from viscoil.solvers.dcpbd.short_waves import damp_short_waves, damped_share
 from viscoil.solvers.dcpbd.velocity_projection import Convergence, VelocityProjection
 from viscoil.solvers.protocol import Solver, State
@@ -260,7 +260,7 @@ class DCPBD(Solver):
     def _relieve(self, c: StepContext) -> None:
         if self.settings.projection == "doubly":
             relieve(
-                c.n, c.view.scale, c.materials, c.view.materials.table.surface_tension,
+                c.n, MOST_UNEVEN, c.view.scale, c.materials, c.view.materials.table.surface_tension,
                 c.view.near, c.view.walls.arrays, c.stencil, c.unknowns,
             )  # fmt: skip
 
