@@ -14,7 +14,7 @@ DEMO_FLAGS :=
 TEST_PROCESSES := 2
 # What else pytest is told, such as TEST_FLAGS="-x -k emitter"
 TEST_FLAGS :=
-PARALLEL := -n $(TEST_PROCESSES) --dist loadfile
+PARALLEL := -n $(TEST_PROCESSES) --dist worksteal
 
 CODE := src tests scripts $(wildcard verify bench)
 

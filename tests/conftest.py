@@ -24,6 +24,14 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Kernels that most tests call are compiled once, before several processes would each do it."""
+    if getattr(config.option, "numprocesses", None):
+        from compiled_ahead import compile_for_tests
+
+        compile_for_tests()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests of a `method` run for each solver; those marked `physics` from each start, if asked to.
 

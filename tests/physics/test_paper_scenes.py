@@ -11,10 +11,10 @@ from viscoil.emitters.nozzles import Emitter
 
 # particles over those of the scene as written, and frames
 SCENES = {
-    "bad-meshes": (0.15, 14),
+    "bad-meshes": (0.12, 14),
     "bullet": (0.2, 8),
-    "bunny-dam": (0.05, 8),
-    "dragon-splash": (0.06, 13),
+    "bunny-dam": (0.04, 8),
+    "dragon-splash": (0.025, 13),
     "drain": (0.3, 12),
     "idols": (0.3, 12),
     "waterfall": (0.4, 15),
