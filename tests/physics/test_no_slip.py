@@ -15,13 +15,14 @@ D = 0.01  # m
 SLOPE = 0.3
 
 
-def film(layers: int, viscosity: float, **collider: Any) -> Simulation:
+def film(layers: int, viscosity: float, **settings: Any) -> Simulation:
     """Down a slope, periodic, until its speed is steady: 1.5 of the times of the slowest mode."""
     width, depth = 7 * D, layers * D
     gravity = (9.81 * math.sin(SLOPE), -9.81 * math.cos(SLOPE), 0.0)
     scene = {
         "simulation": {
             "spacing": D, "duration": 9.0, "gravity": gravity, "periodic": (width, 0.0, width),
+            **settings,
         },
         "solver": {"velocity_iterations": 60},
         "materials": {"syrup": {"density": 1000.0, "viscosity": viscosity}},
@@ -29,7 +30,7 @@ def film(layers: int, viscosity: float, **collider: Any) -> Simulation:
             {"shape": "box", "material": "syrup", "size": (width, depth, width),
              "center": (0.5 * width, 0.5 * depth, 0.5 * width)}
         ],
-        "colliders": [{"shape": "plane", "contact": "sticky", **collider}],
+        "colliders": [{"shape": "plane", "contact": "sticky"}],
     }  # fmt: skip
     simulation = Simulation(Scene.model_validate(scene))
     steady = max(1.5 * depth**2 * 1000.0 / viscosity, 0.05)
@@ -48,13 +49,8 @@ def test_a_film_flows_as_fast_as_it_should(layers: int, viscosity: float) -> Non
 
 def test_the_wall_bears_the_weight_along_the_slope() -> None:
     """What a collider reports is what holds the film: its weight, down and along."""
-    simulation = film(4, 50.0)
-    scene = simulation.scene.model_dump()
-    scene["simulation"]["report_forces"] = True
-    reporting = Simulation(Scene.model_validate(scene))
-    while reporting.time < simulation.time:
-        reporting.step()
-    force = np.array(reporting.collider_forces[0].force)
+    simulation = film(4, 50.0, report_forces=True)
+    force = np.array(simulation.collider_forces[0].force)
     weight = 1000.0 * 7 * 7 * 4 * D**3 * np.array(simulation.gravity)
     near(force, weight, "force on the wall, N", abs=0.03 * np.linalg.norm(weight))
 
