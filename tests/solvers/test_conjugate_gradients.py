@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viscoil.core.compute import Flag, Floats, scalars, view, write
 from viscoil.core.reductions import block_count
-from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
+from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step
 from viscoil.solvers.linear.iterations import Loop, LoopArrays
 
 N = 1500  # elements: two blocks of the sums
@@ -44,7 +44,6 @@ def apply(n: qd.i32, s: Chain, loop: LoopArrays):
             w -= s.coupling * s.scale[i + 1] * s.p[i + 1]
         s.image[i] = s.scale[i] * w
         s.term[i] = s.p[i] * s.image[i]
-    sum_terms(n, s.term, loop.sums)
 
 
 @qd.func
@@ -105,6 +104,7 @@ class Problem:
         write(self.chain.x, np.zeros(N))
         write(self.chain.r, self.right)
         write(self.chain.p, z)
+        write(self.chain.overlap, self.right * z)
         size = float(self.right @ z)
         self.loop.reserve(N)
         self.loop.start({0: size})

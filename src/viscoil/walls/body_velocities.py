@@ -278,14 +278,16 @@ def respond_bodies(n: qd.i32, near: ParticleArrays, walls: WallArrays, change: V
 
 
 @qd.func
-def add_body_terms(walls: WallArrays, sums: Doubles):
-    """What the bodies' own motion adds to p·A p: 2 aᵀ M6 a."""
+def add_body_terms(walls: WallArrays, numbers: Doubles):
+    """Number 4 ← what the bodies' own motion adds to p·A p: 2 aᵀ M6 a."""
     if qd.static(walls.coupled):
         qd.loop_config(serialize=True)
         for b in range(walls.body_count):
+            if b == 0:
+                numbers[4] = 0.0
             if walls.bodies.primitive[b] >= 0:
                 v = walls.bodies.response[b]
                 w = walls.bodies.response_twist[b]
                 energy = v.dot(v) / walls.bodies.inverse_mass[b]
                 energy += w.dot(walls.bodies.inertia[b] @ w)
-                sums[0] = sums[0] + 2.0 * energy
+                numbers[4] = numbers[4] + 2.0 * energy

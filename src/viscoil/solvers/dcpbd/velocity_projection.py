@@ -68,8 +68,9 @@ class VelocityProjection:
         )
         velocity_system.right_side(c.n, tolerated_strain(c.view), c.system, self._loop.arrays)
         size, along = self._loop.totals(c.n)
+        self._loop.start({})
         velocity_system.respond_to_direction(c.n, c.system, self._loop.arrays)
-        curvature = self._loop.total(c.n)
+        curvature = self._loop.total(c.n) + self._loop.number(4)
         factor = along / curvature if curvature > 0.0 else 0.0
         acting_stress.scale_stress(c.n, min(max(factor, 0.0), 1.0), c.unknowns)
         return size

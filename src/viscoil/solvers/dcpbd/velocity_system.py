@@ -172,7 +172,10 @@ def let_act(s: System, i: qd.i32):
 
 @qd.kernel(fastcache=True)
 def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
-    """r ← constraints at u, p ← z = r/(D + a), which acts; per block: r·z."""
+    """r ← constraints at u, p ← z = r/(D + a), which acts; r·z, also per block.
+
+    What a particle adds to r·p, which is r·z here, lies where nothing needs C yet.
+    """
     for i in range(n):
         strain, bend_strain, row = strain_under(s, i)
         r = constraint(strain, s.unknowns.stress[i], s.materials, s.near, s.stencil, s.memory, i)
@@ -187,8 +190,8 @@ def start_conjugate_gradients(n: qd.i32, s: System, loop: LoopArrays):
         s.unknowns.bend_direction[i] = bend_part(z)
         s.unknowns.pressure_direction[i] = pressure_part(z)
         let_act(s, i)
-        s.unknowns.term[i] = residual_product(s, z, i)
-    sum_terms(n, s.unknowns.term, loop.sums)
+        s.unknowns.compression[i] = residual_product(s, z, i)
+    sum_terms(n, s.unknowns.compression, loop.sums)
 
 
 @qd.func
@@ -207,7 +210,7 @@ def _load_body(acting: qd.f32, s: System, i: qd.i32):
 
 @qd.func
 def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
-    """w ← velocity change under p; per block: p·A p = Σ V a p:p + 2 Σ m |w|²."""
+    """w ← velocity change under p; the terms of p·A p = Σ V a p:p + 2 Σ m |w|², those of bodies apart."""
     for i in range(n):
         volume = volume_of(s.scale, s.near, i)
         rise = s.unknowns.pressure_direction[i]
@@ -230,37 +233,50 @@ def apply_operator(n: qd.i32, s: System, loop: LoopArrays):
         work += s.stencil.pressed_compliance[i] * rise * rise
         s.unknowns.term[i] = held_energy(w, s.near, s.walls, i) + volume * work
     respond_bodies(n, s.near, s.walls, s.unknowns.velocity_change, s.unknowns.term)
-    sum_terms(n, s.unknowns.term, loop.sums)
-    add_body_terms(s.walls, loop.sums)
+    add_body_terms(s.walls, loop.numbers)
 
 
 @qd.func
 def advance_rest(n: qd.i32, s: System, loop: LoopArrays):
     """w of particles at walls, and bodies: what contacts make of the whole load that u now bears."""
     for c in range(s.walls.contacts.count):
-        i = s.walls.contacts.particle[c]
         length = qd.cast(loop.numbers[3], qd.f32)
-        s.walls.contacts.before[c] = s.unknowns.velocity[i]
-        change = length * s.walls.contacts.wanted_change[c]
-        s.unknowns.velocity[i] = s.walls.contacts.wanted[c] + change
-        hold(1, c, s.scale, s.near, s.walls, s.unknowns.velocity)
-        if qd.static(s.walls.coupled):
-            load = length * s.walls.contacts.load_change[c]
-            twist = length * s.walls.contacts.load_twist_change[c]
-            s.walls.contacts.load[c] = s.walls.contacts.load[c] + load
-            s.walls.contacts.load_twist[c] = s.walls.contacts.load_twist[c] + twist
-    keep_bodies(s.walls)
-    move_all_together(s.scale.dt, 1, s.near, s.walls, s.unknowns.velocity)
-    measure_response(loop.numbers, s.walls)
-    for c in range(s.walls.contacts.count):
-        i = s.walls.contacts.particle[c]
-        length = qd.cast(loop.numbers[3], qd.f32)
-        before = s.walls.contacts.before[c]
-        change = s.unknowns.velocity[i] - before
-        s.unknowns.velocity[i] = before
-        s.unknowns.velocity_change[i] = vec3(0.0)
-        if qd.abs(length) > 1e-30:
-            s.unknowns.velocity_change[i] = change / length
+        _bear_more(length, s, c)
+        if qd.static(not s.walls.coupled):
+            _measure_change(length, s, c)
+    if qd.static(s.walls.coupled):
+        keep_bodies(s.walls)
+        move_all_together(s.scale.dt, 1, s.near, s.walls, s.unknowns.velocity)
+        measure_response(loop.numbers, s.walls)
+        for c in range(s.walls.contacts.count):
+            _measure_change(qd.cast(loop.numbers[3], qd.f32), s, c)
+
+
+@qd.func
+def _bear_more(length: qd.f32, s: System, c: qd.i32):
+    """u ← what contact c makes of the load that it bears after a step of this length."""
+    i = s.walls.contacts.particle[c]
+    s.walls.contacts.before[c] = s.unknowns.velocity[i]
+    change = length * s.walls.contacts.wanted_change[c]
+    s.unknowns.velocity[i] = s.walls.contacts.wanted[c] + change
+    hold(1, c, s.scale, s.near, s.walls, s.unknowns.velocity)
+    if qd.static(s.walls.coupled):
+        load = length * s.walls.contacts.load_change[c]
+        twist = length * s.walls.contacts.load_twist_change[c]
+        s.walls.contacts.load[c] = s.walls.contacts.load[c] + load
+        s.walls.contacts.load_twist[c] = s.walls.contacts.load_twist[c] + twist
+
+
+@qd.func
+def _measure_change(length: qd.f32, s: System, c: qd.i32):
+    """w ← the change that has come of it, over the length; u as it was."""
+    i = s.walls.contacts.particle[c]
+    before = s.walls.contacts.before[c]
+    change = s.unknowns.velocity[i] - before
+    s.unknowns.velocity[i] = before
+    s.unknowns.velocity_change[i] = vec3(0.0)
+    if qd.abs(length) > 1e-30:
+        s.unknowns.velocity_change[i] = change / length
 
 
 @qd.func
@@ -314,8 +330,9 @@ def turn(s: System, z: vec10, keep: qd.f32, i: qd.i32):
 
 @qd.kernel(fastcache=True)
 def respond_to_direction(n: qd.i32, s: System, loop: LoopArrays):
-    """w and p·A p of the direction p."""
+    """w of the direction p; per block: p·A p, and what bodies add to it in number 4."""
     apply_operator(n, s, loop)
+    sum_terms(n, s.unknowns.term, loop.sums)
 
 
 _step = conjugate_gradient_step(System)

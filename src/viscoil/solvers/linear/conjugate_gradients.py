@@ -10,7 +10,9 @@ The operator A, the preconditioner P, the scalar product and the updates are com
 functions of a `system`, a dataclass of whatever arrays they need. They are inlined, so that the loop
 costs what it would cost written out for one system. P must be local to an element, because z is not
 kept: it is taken anew where it is needed, which costs less than an array. How a solve starts (r, and
-p = z) is the caller's, as are preconditioners that are solves themselves.
+p = z with r·p) is the caller's, as are preconditioners that are solves themselves.
+
+An iteration is three loops over the elements, and two single threads that add up what these leave.
 """
 
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 import quadrants as qd
 
 from viscoil.core.compute import Doubles, Flag, Floats, on_cpu
-from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
+from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.solvers.linear.iterations import LoopArrays
 
 
@@ -45,7 +47,9 @@ def conjugate_gradient_step(system_type: Any) -> Any:
     ):
         """The loop ends when r·z ≤ `enough` or `most` iterations are used; number 0 is r·z.
 
-        `apply(n, system, loop)` leaves A p, and in the sums the parts of p·A p.
+        `overlap` starts with what each element adds to r·p.
+        `apply(n, system, loop)` leaves A p, in `term` what each element adds to p·A p, and in number 4
+        what is added by unknowns that are no elements.
         `advance_rest(n, system, loop)` may change what `apply` left, which `advance` is about to take
         by the length in number 3: where the system is not quite linear, and for unknowns that are
         no elements.
@@ -55,12 +59,7 @@ def conjugate_gradient_step(system_type: Any) -> Any:
         `turn(system, z, keep, i)` gives element i its new direction z + keep p.
         """
         apply(n, system, loop)
-        total_blocks(n, loop.sums, loop.numbers, 1)
-        for i in range(n):
-            term[i] = along(system, i)
-        sum_terms(n, term, loop.sums)
-        total_blocks(n, loop.sums, loop.numbers, 2)
-        _set_length(loop)
+        _set_length(n, term, overlap, loop)
         advance_rest(n, system, loop)
         for i in range(n):
             length = qd.cast(loop.numbers[3], qd.f32)
@@ -68,38 +67,78 @@ def conjugate_gradient_step(system_type: Any) -> Any:
             advance(system, length, i)
             term[i] = product(system, precondition(system, i), i)
             overlap[i] = product(system, before, i)
-        sum_terms(n, term, loop.sums)
-        total_blocks(n, loop.sums, loop.numbers, 1)
-        sum_terms(n, overlap, loop.sums)
-        total_blocks(n, loop.sums, loop.numbers, 2)
+        _go_on_or_stop(go, n, most, enough, term, overlap, loop)
         for i in range(n):
-            gained = loop.numbers[1] - loop.numbers[2]
-            keep = qd.cast(qd.max(gained / qd.max(loop.numbers[0], 1e-300), 0.0), qd.f32)
-            turn(system, precondition(system, i), keep, i)
-        _go_on_or_stop(go, most, enough, loop)
+            turn(system, precondition(system, i), qd.cast(loop.numbers[3], qd.f32), i)
+            overlap[i] = along(system, i)
 
     return iterate
 
 
 @qd.func
-def _set_length(loop: LoopArrays):
-    """Number 3 ← r·p / p·A p, of numbers 2 and 1."""
+def _set_length(n: qd.i32, term: Floats, overlap: Floats, loop: LoopArrays):
+    """Number 3 ← r·p / p·A p."""
+    _sum_both_elsewhere(n, term, overlap, loop.sums)
     qd.loop_config(serialize=True)
     for _ in range(1):
+        curvature, slope = _sums_of_both(n, term, overlap, loop.sums)
+        curvature += loop.numbers[4]
         loop.numbers[3] = 0.0
-        if loop.numbers[1] > 0.0:
-            loop.numbers[3] = loop.numbers[2] / loop.numbers[1]
+        if curvature > 0.0:
+            loop.numbers[3] = slope / curvature
 
 
 @qd.func
-def _go_on_or_stop(go: Flag, most: qd.i32, enough: qd.f64, loop: LoopArrays):
-    """Number 0 ← the new r·z, number 1."""
+def _go_on_or_stop(
+    go: Flag,
+    n: qd.i32,
+    most: qd.i32,
+    enough: qd.f64,
+    term: Floats,
+    overlap: Floats,
+    loop: LoopArrays,
+):
+    """Number 0 ← the new r·z; number 3 ← what is kept of p, r·(z' − z)/(r·z)."""
+    _sum_both_elsewhere(n, term, overlap, loop.sums)
     qd.loop_config(serialize=True)
     for _ in range(1):
-        loop.numbers[0] = loop.numbers[1]
+        product, common = _sums_of_both(n, term, overlap, loop.sums)
+        loop.numbers[3] = qd.max((product - common) / qd.max(loop.numbers[0], 1e-300), 0.0)
+        loop.numbers[0] = product
         loop.used[0] = loop.used[0] + 1
-        if loop.used[0] >= most or loop.numbers[0] <= enough:
+        if loop.used[0] >= most or product <= enough:
             go[None] = 0
+
+
+@qd.func
+def _sum_both_elsewhere(n: qd.i32, first: Floats, second: Floats, sums: Doubles):
+    """Per block, interleaved, on other backends than the CPU: see `_sums_of_both`."""
+    if qd.static(not on_cpu()):
+        for b in range(blocks(n)):
+            sums[2 * b] = _sum_block(n, b, first)
+            sums[2 * b + 1] = _sum_block(n, b, second)
+
+
+@qd.func
+def _sums_of_both(n: qd.i32, first: Floats, second: Floats, sums: Doubles):
+    """The sums of two terms. A CPU takes them at once: it is done before a second thread has woken up."""
+    one, other = qd.f64(0.0), qd.f64(0.0)
+    for b in range(blocks(n)):
+        if qd.static(on_cpu()):
+            one += _sum_block(n, b, first)
+            other += _sum_block(n, b, second)
+        else:
+            one += sums[2 * b]
+            other += sums[2 * b + 1]
+    return one, other
+
+
+@qd.func
+def _sum_block(n: qd.i32, b: qd.i32, term: Floats) -> qd.f64:
+    total = qd.f64(0.0)
+    for i in range(block_begin(b), block_end(b, n)):
+        total += term[i]
+    return total
 
 
 @qd.func
@@ -107,7 +146,4 @@ def sum_terms(n: qd.i32, term: Floats, sums: Doubles):
     """Per block: the sum of the terms. On a CPU it is over before a second thread has woken up."""
     qd.loop_config(serialize=qd.static(on_cpu()))
     for b in range(blocks(n)):
-        total = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            total += term[i]
-        sums[b] = total
+        sums[b] = _sum_block(n, b, term)
