@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from viscoil import Scene, Simulation
+from viscoil.core.errors import SceneError
 from viscoil.emitters.nozzles import Emission, Emitter
 from viscoil.scene import Emitter as EmitterSpec
 
@@ -211,3 +213,42 @@ def test_jitter_scatters_by_at_most_what_was_asked_and_alike_in_every_run() -> N
         offset = np.abs(a.positions - b.positions)
         assert 0.1 * D < offset.max() <= 0.2 * D * (1 + 1e-4)
         assert np.array_equal(b.positions, c.positions)
+
+
+def in_a_duct(width: float, **changes: Any) -> Scene:
+    """A square nozzle of 4 cm that emits down a duct of this width (m)."""
+    duct = {"shape": "box", "size": (width, 0.2, width), "container": True, "open": ["+y", "-y"]}
+    nozzle = {"material": "honey", "shape": "rectangle", "size": (0.042, 0.042)}
+    place = {"center": (0.0, 0.05, 0.0), "direction": (0, -1, 0), "flow_rate": 1e-5}
+    scene = {
+        "simulation": {"spacing": 0.005, "duration": 1.0},
+        "emitters": [{**nozzle, **place, **changes}],
+        "colliders": [{**duct, "center": (0.0, 0.0, 0.0)}],
+    }
+    return Scene.model_validate(scene)
+
+
+def test_what_would_start_in_a_wall_is_left_out_and_the_flow_is_kept() -> None:
+    """In a duct narrower than the nozzle nothing starts nearer to a wall than 0.45 spacings."""
+    simulation = Simulation(in_a_duct(0.036))
+    (nozzle,) = simulation._inflow.emitters
+    assert isinstance(nozzle, Emitter)
+    assert nozzle.flow_rate == pytest.approx(1e-5)
+    assert nozzle.left_out > 0
+    assert f"emitters.0: {nozzle.left_out} of " in simulation.notes[0]
+    for _ in range(5):
+        simulation.step(1e-3)
+    x = np.asarray(simulation.particles["position"], dtype=np.float64)
+    assert len(x) >= nozzle.points
+    assert np.abs(x[:, [0, 2]]).max() < 0.018 - 0.4 * 0.005
+
+
+def test_a_nozzle_with_room_around_it_keeps_all_its_places() -> None:
+    simulation = Simulation(in_a_duct(0.05))
+    assert simulation.notes == []
+    assert all(isinstance(e, Emitter) and e.left_out == 0 for e in simulation._inflow.emitters)
+
+
+def test_a_nozzle_within_a_collider_is_an_error() -> None:
+    with pytest.raises(SceneError, match=r"emitters\.0 lies within colliders"):
+        Simulation(in_a_duct(0.036, center=(0.2, 0.05, 0.0)))

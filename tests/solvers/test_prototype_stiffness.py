@@ -8,8 +8,8 @@ from rigs import SPACING, Rig, jitter, lattice, numbers
 
 from viscoil.scene import Material
 from viscoil.solvers.dcpbd.context import StepContext
-from viscoil.solvers.dcpbd.density import Tally
 from viscoil.solvers.dcpbd.position_projection import MARGIN
+from viscoil.solvers.dcpbd.tallies import Tally
 
 WATER = Material(density=1000.0, viscosity=0.0)
 HEAVY = Material(density=4000.0, viscosity=0.0)

@@ -1,5 +1,6 @@
 """Inflow: nozzles that emit layers of a cubic lattice, at any step size without gap or clump."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor, inf
 
@@ -74,17 +75,31 @@ class Emitter:
         spacing: float,
         support: float = 2.0,
         seed: int = 0,
+        clear: Callable[[Float], NDArray[np.bool_]] | None = None,
     ) -> None:
-        """`spacing` d in m; `support` is the length of the run-in zone in spacings."""
+        """`spacing` d in m; `support` is the length of the run-in zone in spacings.
+
+        `clear` tells which points are free: what would appear at others, or pass them in the run-in
+        zone, is left out, and `left_out` counts it.
+        """
         self._jitter = spec.jitter
         self._seed = seed
         self.material_index = material_index
         self.spacing = spacing
         self.start = spec.start
         self.stop = inf if spec.stop is None else spec.stop
+        self.left_out = 0
+        """Places of a layer that are not clear of colliders."""
         half_size, is_disc = _opening(spec)
         width_axis, height_axis, direction = _axes(spec.direction)
         flat = _layer(half_size, is_disc, spacing)
+        across = np.stack([width_axis, height_axis])
+        if clear is not None:
+            before = np.arange(ceil(support) + 1)[:, None, None] * spacing * direction
+            passed = np.asarray(spec.center) + flat @ across - before
+            free = clear(passed.reshape(-1, 3)).reshape(passed.shape[:2]).all(axis=0)
+            self.left_out = int(np.count_nonzero(~free))
+            flat = flat[free]
         self.frame = EmitterFrame(
             origin=spec.center,
             direction=_vector(direction),
@@ -95,7 +110,7 @@ class Emitter:
             speed=_speed(spec, len(flat) * spacing**2),
             run_in=support * spacing,
         )
-        self._layer = np.asarray(spec.center) + flat @ np.stack([width_axis, height_axis])
+        self._layer = np.asarray(spec.center) + flat @ across
         self._velocity = self.frame.speed * direction
 
     @property
@@ -175,7 +190,7 @@ def _speed(spec: Nozzle, area: float) -> float:
     if spec.speed is not None:
         return spec.speed
     assert spec.flow_rate is not None, "the scene has exactly one of speed and flow_rate"
-    return spec.flow_rate / area
+    return spec.flow_rate / area if area else 0.0
 
 
 def _vector(v: Float) -> Vector:

@@ -85,7 +85,7 @@ class Simulation(Controls):
         spacing = scene.simulation.spacing
         self._solver = make_solver(scene.solver, spacing, self._neighbors, self._clock)
         self._channels = ItemChannels(scene)
-        self._inflow = Inflow(scene, self._channels)
+        self._inflow = Inflow(scene, self._channels, self._colliders)
         self.bodies = RigidBodies(self._colliders, spacing, scene.simulation.report_forces)
         self._walls = self._make_walls(self.bodies.arrays, len(self.bodies.slots))
         setting = Setting(
@@ -103,7 +103,8 @@ class Simulation(Controls):
         if checkpoint:
             self._restored = {*self.particles} - {*scene.channel_widths}
         memory.give_back()  # what seeding took
-        self.notes += step_note(scene.simulation, *step_limit(self._solver, self._solver_state()))
+        limit = step_limit(self._solver, self._solver_state())
+        self.notes += self._inflow.notes + step_note(scene.simulation, *limit)
         self._diagnosis = self._measure()
         self.particles.take_written()  # by starting
         self._limit.admit(self._max_speed())

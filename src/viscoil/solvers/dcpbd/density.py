@@ -5,13 +5,11 @@ The multiplier is a pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W_ij, images 
 change of pressure moves particles by Δt² f/m. Its stiffness S_i = −dC_i/dp_i is taken once per step.
 """
 
-import enum
-
 import quadrants as qd
 
 from viscoil.constraints.density import projected_pressure
-from viscoil.core.compute import Doubles, on_cpu, vec3
-from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
+from viscoil.core.compute import Doubles, vec3
+from viscoil.core.reductions import total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.bodies import apart
 from viscoil.neighbors.period import separation
@@ -33,22 +31,11 @@ from viscoil.solvers.dcpbd.mirrors import (
     note_push,
 )
 from viscoil.solvers.dcpbd.separate_bodies import acting_share, stable_pressure
+from viscoil.solvers.dcpbd.tallies import Tally
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays, is_driven
 from viscoil.walls.body_positions import body_stiffness
-
-
-class Tally(enum.IntEnum):
-    """Places in the numbers that tell how a position projection goes; cached kernels hold them."""
-
-    MEAN_ERROR = 0  # of the compression max(C, 0)
-    LARGEST_ERROR = 1
-    UNBALANCED = 2  # mean error of C ≤ 0, p ≥ 0, p C = 0: also pressure that pulls apart
-    NESTEROV = 3
-    MOMENTUM = 4
-    RESIDUAL = 5  # r·z of the conformation constraint
-    OUTRAN = 6  # particles that moved farther against a neighbour than the pair list allows for
 
 
 @qd.func
@@ -222,12 +209,13 @@ def change_pressure(
     """
     for i in range(n):
         momentum = qd.cast(numbers[Tally.MOMENTUM], qd.f32)
+        excess = qd.cast(numbers[Tally.EXCESS], qd.f32)
         compression = compression_at(unknowns.place, scale, near, walls, stencil, i)
         unknowns.compression[i] = compression
         stiffness = unknowns.stiffness[i]
         applied = unknowns.pressure[i]
         before = unknowns.projected_pressure[i]
-        owed = compression - unknowns.allowance[i]
+        owed = compression - unknowns.allowance[i] - excess
         projected = projected_pressure(applied, owed, stiffness)
         extrapolated = projected + momentum * (projected - before)
         unbalanced = qd.abs(projected - applied) * stiffness
@@ -244,50 +232,6 @@ def change_pressure(
         unknowns.pressure[i] = extrapolated
         set_lateness(scale, near, unknowns, i)
         unknowns.tally[i] = vec3(qd.max(compression, 0.0), unbalanced, overshoot)
-
-
-@qd.func
-def sum_tallies(n: qd.i32, unknowns: Unknowns, loop: LoopArrays):
-    """Sums up what `change_pressure` left, and sets the momentum of the next step.
-
-    Nesterov's weights start again when they carried too far (O'Donoghue and Candès 2015).
-    """
-    qd.loop_config(serialize=qd.static(on_cpu()))
-    for b in range(blocks(n)):
-        total = qd.f64(0.0)
-        largest = 0.0
-        unbalanced = qd.f64(0.0)
-        overshoot = qd.f64(0.0)
-        for i in range(block_begin(b), block_end(b, n)):
-            terms = unknowns.tally[i]
-            total += terms[0]
-            largest = qd.max(largest, terms[0])
-            unbalanced += terms[1]
-            overshoot += terms[2]
-        loop.sums[4 * b] = total
-        loop.sums[4 * b + 1] = largest
-        loop.sums[4 * b + 2] = unbalanced
-        loop.sums[4 * b + 3] = overshoot
-    qd.loop_config(serialize=True)
-    for _ in range(1):
-        total = qd.f64(0.0)
-        largest = qd.f64(0.0)
-        unbalanced = qd.f64(0.0)
-        overshoot = qd.f64(0.0)
-        for b in range(blocks(n)):
-            total += loop.sums[4 * b]
-            largest = qd.max(largest, loop.sums[4 * b + 1])
-            unbalanced += loop.sums[4 * b + 2]
-            overshoot += loop.sums[4 * b + 3]
-        loop.numbers[Tally.MEAN_ERROR] = total / n
-        loop.numbers[Tally.LARGEST_ERROR] = largest
-        loop.numbers[Tally.UNBALANCED] = unbalanced / n
-        before = loop.numbers[Tally.NESTEROV]
-        if overshoot > 0.0:
-            before = qd.f64(1.0)
-        after = 0.5 * (1.0 + qd.sqrt(1.0 + 4.0 * before * before))
-        loop.numbers[Tally.NESTEROV] = after
-        loop.numbers[Tally.MOMENTUM] = (before - 1.0) / after
 
 
 @qd.func

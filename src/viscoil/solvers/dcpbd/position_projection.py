@@ -13,7 +13,7 @@ from viscoil.neighbors.smoothing import Smoothing
 from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import positions, shifts
 from viscoil.solvers.dcpbd.context import StepContext
-from viscoil.solvers.dcpbd.density import Tally
+from viscoil.solvers.dcpbd.tallies import Tally
 from viscoil.solvers.dcpbd.tolerances import tolerated_strain
 from viscoil.solvers.dcpbd.velocity_projection import Convergence
 from viscoil.solvers.linear.iterations import Loop
@@ -34,6 +34,10 @@ FORGETTING = 3.0
 # of 40 to 100 layers were calm with 10 and 30, and swung with 3 or less.
 DISTRUST = 10.0
 FAINT = 0.001  # of gravity: pressures that accelerate less are noise, and decide nothing
+# What a step keeps of an excess of sealed fluid: so little less than all that a percent of excess costs
+# one step in ten all of its iterations. A choice, as is the excess below which it is none.
+FADING = 0.99
+LEAST_EXCESS = 1e-4
 LEAST_STIFFNESS = 0.1  # of a full neighbourhood's: what any is taken to have (DYVERSO, eq. 3)
 
 
@@ -83,12 +87,32 @@ class StepMemory:
         return dt / self.longest, RECALLED_SHARE * counts, kept * counts
 
 
+class SealedFluid:
+    """By how much fluid without a surface is fuller than a lattice, where no pressure can undo it.
+
+    Fluid all of which is under pressure fills what it is in. If there is more than fits, or if its
+    particles, which are never as even as a lattice, have no room for being uneven, pressures would rise
+    in every step, and hold it as a solid. So what is left in the mean when iterations are used up is
+    taken for the density that it has. It fades within some hundred steps, in case there is a way out.
+    """
+
+    def __init__(self) -> None:
+        self.excess = 0.0  # of C
+
+    def learn(self, used_up: bool, left: float) -> None:
+        """Of a step: whether it used up its iterations, and the mean C `left`, 0 if fluid has a surface."""
+        self.excess = self.excess + left if used_up and left > 0.0 else FADING * self.excess
+        if self.excess < LEAST_EXCESS:
+            self.excess = 0.0
+
+
 class PositionProjection:
     """Projects x** to density and conformation constraints, one Jacobi iteration of each in turn."""
 
     def __init__(self, settings: DcpbdSettings, smoothing: Smoothing, scale: Scale) -> None:
         self.settings = settings
         self.steps = StepMemory()
+        self.sealed = SealedFluid()
         self._loop = Loop()
         full = lattice_stiffness(smoothing, settings.support, scale)
         self._options = {stress: _options(settings, full, stress) for stress in (False, True)}
@@ -100,6 +124,7 @@ class PositionProjection:
             self.settings.density_tolerance, tolerated_strain(c.view) or math.inf
         )
         options.undone, options.recalled, options.kept = self.steps.take(c.view.scale.dt)
+        options.excess = self.sealed.excess
         options.faint = FAINT * math.hypot(*c.view.gravity)
         positions.press(
             c.n, options, c.view.scale, c.materials, c.view.materials.table.body_friction,
@@ -110,7 +135,7 @@ class PositionProjection:
         """y ← x** = x⁰ + Δt u**, outside the walls."""
         options = self._options[c.carries_stress]
         self._loop.reserve(c.n)
-        self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
+        self._begin_loop()
         positions.predict(
             c.n, options, c.view.scale, c.view.near, c.view.walls.arrays,
             c.stencil, c.unknowns, self._loop.arrays,
@@ -123,6 +148,8 @@ class PositionProjection:
         loop = self._loop
         convergence = Convergence(loop.iterations, loop.number(Tally.RESIDUAL))
         outran = round(loop.number(Tally.OUTRAN))
+        used_up = loop.iterations >= self.settings.max_position_iterations
+        self.sealed.learn(used_up, loop.number(Tally.CLOSED))
         if c.carries_stress and ends_with_shifts(self.settings):
             self._shift(c)
             convergence = replace(convergence, iterations=convergence.iterations + loop.iterations)
@@ -133,6 +160,18 @@ class PositionProjection:
             unbalanced=loop.number(Tally.UNBALANCED),
         )
         return convergence, error
+
+    def finish(self, c: StepContext) -> None:
+        """x⁰ ← x¹, and what is remembered of the pressures."""
+        remainder = c.view.particles.array("remainder")
+        shifted = c.carries_stress and ends_with_shifts(self.settings)
+        positions.finish(
+            c.n, c.view.scale, c.view.near, shifted, self.sealed.excess > 0.0, c.unknowns,
+            remainder, self._loop.arrays.sums,
+        )  # fmt: skip
+
+    def _begin_loop(self) -> None:
+        self._loop.start({Tally.NESTEROV: FIRST_MOMENTUM, Tally.EXCESS: self.sealed.excess})
 
     def _done(self, tolerance: float) -> bool:
         s = self.settings
@@ -150,7 +189,7 @@ class PositionProjection:
     def _shift(self, c: StepContext) -> None:
         """y ← x¹ with particles as evenly as they should lie."""
         options, loop = self._options[c.carries_stress], self._loop
-        loop.start({Tally.NESTEROV: FIRST_MOMENTUM})
+        self._begin_loop()
         shifts.begin_shifts(
             c.n, options, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil,
             c.unknowns, loop.arrays,
@@ -174,6 +213,7 @@ def _options(settings: DcpbdSettings, full: float, stress: bool) -> positions.Op
         evenness=0.5 * settings.density_tolerance,
         undone=1.0,
         recalled=RECALLED_SHARE,
+        excess=0.0,
         faint=0.0,
         kept=1.0,
         beta=settings.jacobi_relaxation,

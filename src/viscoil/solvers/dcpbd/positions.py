@@ -7,21 +7,19 @@ import quadrants as qd
 
 from viscoil.constraints.conformation import strain_of_deformation, strain_step
 from viscoil.constraints.rotation import nearest_rotation
-from viscoil.core.compute import COMPILED_IN, Flag, Floats, Vec3s, vec3, vec6
-from viscoil.core.reductions import total_blocks
+from viscoil.core.compute import COMPILED_IN, Doubles, Flag, Floats, Vec3s, on_cpu, vec3, vec6
+from viscoil.core.reductions import block_begin, block_end, blocks, total_blocks
 from viscoil.neighbors.arrays import ParticleArrays
 from viscoil.neighbors.resolution import spacing_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Memory, Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import measure_old_compression
 from viscoil.solvers.dcpbd.density import (
-    Tally,
     allow_old_compression,
     apply_pressure_change,
     change_pressure,
     prepare_stiffness,
     recall_pressure,
-    sum_tallies,
 )
 from viscoil.solvers.dcpbd.jacobi import jacobi_update
 from viscoil.solvers.dcpbd.no_slip import tell_linked_walls
@@ -30,6 +28,7 @@ from viscoil.solvers.dcpbd.pressure_rows import prepare_pressure_rows
 from viscoil.solvers.dcpbd.prototype_stiffness import prepare_prototype_stiffness
 from viscoil.solvers.dcpbd.separate_bodies import row_share, rub
 from viscoil.solvers.dcpbd.stress_table import StressTable
+from viscoil.solvers.dcpbd.tallies import Tally, sum_tallies
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
@@ -51,6 +50,7 @@ class Options:
     evenness: qd.f32  # C that shifts leave alone, and the mean error at which they stop
     undone: qd.f32  # share of an old compression that the step undoes
     recalled: qd.f32  # share of the last pressures that is a first guess
+    excess: qd.f32  # C that no pressure can undo
     faint: qd.f32  # m/s²: pressures that accelerate less decide nothing
     kept: qd.f32  # the same of firm particles, and where the velocity projection solves for them
     beta: qd.f32  # of Jacobi iterations of the conformation constraint
@@ -107,8 +107,8 @@ def press(
     if qd.static(options.joint):
         tolerance = qd.cast(options.tolerance, qd.f32)
         prepare_pressure_rows(
-            n, tolerance, options.undone, options.faint, options.stiffness, options.corotated,
-            scale, materials, near, walls, stencil, unknowns,
+            n, tolerance, options.undone, options.excess, options.faint, options.stiffness,
+            options.corotated, scale, materials, near, walls, stencil, unknowns,
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
@@ -282,26 +282,47 @@ def jacobi_from_positions(
     sum_terms(n, unknowns.term, loop.sums)
 
 
+@qd.func
+def leave_out_least(n: qd.i32, pressure: Floats, least: Doubles):
+    """p −= min p: what a fluid without a surface has in common pushes nothing, and would pile up."""
+    qd.loop_config(serialize=qd.static(on_cpu()))
+    for b in range(blocks(n)):
+        smallest = pressure[block_begin(b)]
+        for i in range(block_begin(b), block_end(b, n)):
+            smallest = qd.min(smallest, pressure[i])
+        least[b] = smallest
+    qd.loop_config(serialize=True)
+    for b in range(blocks(n)):
+        least[0] = qd.min(least[0], least[b])
+    for i in range(n):
+        pressure[i] = pressure[i] - qd.max(qd.cast(least[0], qd.f32), 0.0)
+
+
 @qd.kernel(fastcache=True)
 def finish(
     n: qd.i32,
     scale: Scale,
     near: ParticleArrays,
     shifting: qd.template(),
+    sealed: qd.i32,
     unknowns: Unknowns,
     remainder: Vec3s,
+    sums: Doubles,
 ):
     """x⁰ ← x¹ = x⁰ + Δt u¹ + shift; what rounding leaves out is added with the next step.
 
     Velocities are no differences of positions, so that no position rounds them; and positions are sums
     of displacements, compensated (Kahan 1965), so that none is too short to count. Each difference has a
-    loop of its own: seen together, fast mathematics would make nothing of them. p ← what was found.
+    loop of its own: seen together, fast mathematics would make nothing of them. p ← what was found,
+    without what all of it has in common where fluid is `sealed`.
     """
     for i in range(n):
         found = unknowns.projected_pressure[i]
         if qd.static(shifting):
             found = unknowns.pressure_aside[i]
         unknowns.pressure[i] = found
+    if sealed:
+        leave_out_least(n, unknowns.pressure, sums)
     for i in range(n):
         moved = scale.dt * unknowns.velocity[i] + (unknowns.shift[i] + remainder[i])
         remainder[i] = moved

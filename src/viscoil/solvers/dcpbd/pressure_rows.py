@@ -66,6 +66,7 @@ def prepare_pressure_rows(
     n: qd.i32,
     tolerance: qd.f32,
     undone: qd.f32,
+    excess: qd.f32,
     faint: qd.f32,
     stiffness: qd.f32,
     corotated: qd.template(),
@@ -95,7 +96,7 @@ def prepare_pressure_rows(
             _prepare_row(scale, near, walls, stencil, i)
             stencil.pressed_compliance[i] = _compliance(materials, near, stencil, i)
             answered = stencil.pressed_compliance[i] / stencil.pressed_diagonal[i]
-            old = undone * answered * qd.min(unknowns.old_compression[i], tolerance)
+            old = undone * answered * qd.min(unknowns.old_compression[i] - excess, tolerance)
             stencil.pressed_offset[i] += 2.0 * old
             if qd.static(corotated):
                 # what a spin stretches is measured as rates are: by the neighbourhood's moments

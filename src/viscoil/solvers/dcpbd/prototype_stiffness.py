@@ -15,7 +15,8 @@ from viscoil.neighbors.period import separation
 from viscoil.neighbors.resolution import size_of, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Unknowns
-from viscoil.solvers.dcpbd.density import Tally, jacobi_length
+from viscoil.solvers.dcpbd.density import jacobi_length
+from viscoil.solvers.dcpbd.tallies import Tally
 from viscoil.solvers.linear.conjugate_gradients import sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays

@@ -17,9 +17,10 @@ from viscoil.neighbors.resolution import pressure_ratio, volume_of
 from viscoil.neighbors.scale import Scale
 from viscoil.solvers.dcpbd.arrays import Stencil, Unknowns
 from viscoil.solvers.dcpbd.compression import slope_between
-from viscoil.solvers.dcpbd.density import change_pressure, sum_tallies
+from viscoil.solvers.dcpbd.density import change_pressure
 from viscoil.solvers.dcpbd.mirrors import along_normals, is_mirrored, mirrored_slopes
 from viscoil.solvers.dcpbd.positions import Options, move, stop_when_calm
+from viscoil.solvers.dcpbd.tallies import sum_tallies
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
 

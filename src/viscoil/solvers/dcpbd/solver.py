@@ -30,6 +30,8 @@ In the position projection:
   they leave over.
 - What longer steps have left of a density error, shorter ones undo as slowly as these would have
   (`position_projection.StepMemory`), and the tolerance of short steps is a rate.
+- Fluid that has no surface is full at the mean density that it has, if that is more than it should be
+  and no pressure undoes it (`position_projection.SealedFluid`).
 - No iteration moves a particle by more than half a spacing, and no step shifts one by more than a whole
   (`positions.move`): beyond that its neighbours at x⁰ are not those that it meets.
 - Velocities are no differences of positions, and positions are compensated sums (`positions.finish`):
@@ -68,7 +70,7 @@ from viscoil.core.timing import PhaseClock
 from viscoil.neighbors.pairs import Neighbors
 from viscoil.particles.store import ChannelKind
 from viscoil.scene import DcpbdSettings, Material, Scene, SolverSettings
-from viscoil.solvers.dcpbd import conformation_update, operators, positions
+from viscoil.solvers.dcpbd import conformation_update, operators
 from viscoil.solvers.dcpbd.arrays import CONTACT, PRESSURE, STRESS
 from viscoil.solvers.dcpbd.context import ContextMaker, StepContext
 from viscoil.solvers.dcpbd.position_projection import (
@@ -204,7 +206,7 @@ class DCPBD(Solver):
             # Q¹ from Q⁰ and ∇(x¹ − x⁰) (eq. 6)
             self._update_conformation(c)
             # x¹ = x⁰ + Δt u¹ and shifts
-            self._finish(c)
+            self._project_positions.finish(c)
             # u¹ without what trembles
             self._damp_short_waves(c)
         state.forces.finish(c.view, c.unknowns.velocity)
@@ -224,14 +226,17 @@ class DCPBD(Solver):
         return max(stable, SHORTEST_FOR_CONTACT)
 
     def save(self) -> Mapping[str, npt.NDArray[np.generic]]:
-        """How long the last steps were, and how well solved."""
-        return {"steps": self._project_positions.steps.save()}
+        """How long the last steps were, how well solved, and how overfull sealed fluid is."""
+        excess = self._project_positions.sealed.excess
+        return {"steps": self._project_positions.steps.save(), "excess": np.array([excess])}
 
     def load(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
         """Takes that back; checkpoints of earlier versions do not hold it."""
         rest = dict(arrays)
         if "steps" in rest:
             self._project_positions.steps.load(rest.pop("steps"))
+        if "excess" in rest:
+            self._project_positions.sealed.excess = float(rest.pop("excess")[0])
         super().load(rest)
 
     def _begin(self, state: State, dt: float) -> StepContext | None:
@@ -276,11 +281,6 @@ class DCPBD(Solver):
                 c.n, self.settings.conformation_update == "implicit", c.view.scale,
                 c.materials, c.view.near, c.view.walls.arrays, c.stencil, c.memory, c.unknowns,
             )  # fmt: skip
-
-    def _finish(self, c: StepContext) -> None:
-        remainder = c.view.particles.array("remainder")
-        shifted = c.carries_stress and ends_with_shifts(self.settings)
-        positions.finish(c.n, c.view.scale, c.view.near, shifted, c.unknowns, remainder)
 
     def _damp_short_waves(self, c: StepContext) -> None:
         scale = c.view.scale

@@ -10,7 +10,7 @@ import quadrants as qd
 from viscoil.core.compute import Doubles, Ints, scalars, view, write
 from viscoil.core.reductions import block_count, sum_doubles
 
-NUMBERS = 8  # that a loop may report
+NUMBERS = 9  # that a loop may report
 
 
 @dataclasses.dataclass
@@ -34,9 +34,9 @@ class Loop:
         self.arrays = LoopArrays(scalars(qd.f64, 1), scalars(qd.i32, 1), scalars(qd.f64, NUMBERS))
 
     def reserve(self, n: int) -> None:
-        """Room for the partial sums of `n` particles, up to four for each block."""
-        if self.arrays.sums.shape[0] < 4 * block_count(n):
-            self.arrays.sums = scalars(qd.f64, 4 * block_count(n) + 16)
+        """Room for the partial sums of `n` particles, up to six for each block."""
+        if self.arrays.sums.shape[0] < 6 * block_count(n):
+            self.arrays.sums = scalars(qd.f64, 6 * block_count(n) + 16)
 
     def start(self, numbers: Mapping[int, float]) -> None:
         """With these numbers at their places, and 0 elsewhere."""
