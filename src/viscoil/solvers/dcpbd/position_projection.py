@@ -100,7 +100,7 @@ class SealedFluid:
         self.excess = 0.0  # of C
 
     def learn(self, used_up: bool, left: float) -> None:
-        """Of a step: whether it used up its iterations, and the mean C `left`, 0 if fluid has a surface."""
+        """Of a step: whether iterations were used up, and the mean C `left` (0 with a surface)."""
         self.excess = self.excess + left if used_up and left > 0.0 else FADING * self.excess
         if self.excess < LEAST_EXCESS:
             self.excess = 0.0
