@@ -88,9 +88,9 @@ def strain_under(s: System, i: qd.i32):
 
 @qd.kernel(fastcache=True)
 def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
-    """Per block: b·z(b) and b·σ, with b the constraints at u without any stress; p ← σ acts.
+    """Per block: b·z(b), b·σ and f·z(f), with b the constraints at u without any stress; p ← σ acts.
 
-    b·z(b) counts every particle with a strain of `least` at least.
+    f is a strain of `least` of every particle.
     """
     for i in range(n):
         strain, bend_strain, row = strain_under(s, i)
@@ -110,6 +110,7 @@ def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
     for block in range(blocks(n)):
         size = qd.f64(0.0)
         along = qd.f64(0.0)
+        tolerated = qd.f64(0.0)
         for i in range(block_begin(block), block_end(block, n)):
             volume = volume_of(s.scale, s.near, i)
             b = s.unknowns.residual[i]
@@ -117,14 +118,15 @@ def right_side(n: qd.i32, least: qd.f32, s: System, loop: LoopArrays):
             e = s.unknowns.bend_residual[i]
             floor = precondition(least * identity(), s.materials, s.near, s.stencil, i)
             if has_gradient(s.stencil, i):
-                size += volume * least * (floor[0] + floor[1] + floor[2])
+                tolerated += volume * least * (floor[0] + floor[1] + floor[2])
             size += volume * e.dot(bend_precondition(e, s.materials, s.near, s.stencil, i))
             row = s.unknowns.pressure_residual[i]
             size += volume * row * pressure_part(preconditioned(s, i))
             along += volume * double_dot(b, s.unknowns.stress[i])
             along += volume * e.dot(s.unknowns.bend[i])
-        loop.sums[2 * block] = size
-        loop.sums[2 * block + 1] = along
+        loop.sums[3 * block] = size
+        loop.sums[3 * block + 1] = along
+        loop.sums[3 * block + 2] = tolerated
 
 
 @qd.func

@@ -57,7 +57,7 @@ class Loop:
         """Of the partial sums over `n` particles."""
         return float(sum_doubles(block_count(n), self.arrays.sums))
 
-    def totals(self, n: int) -> tuple[float, float]:
-        """Of two sums that lie interleaved."""
-        pairs = view(self.arrays.sums, 2 * block_count(n)).reshape(-1, 2)
-        return float(pairs[:, 0].sum()), float(pairs[:, 1].sum())
+    def totals(self, n: int, count: int) -> tuple[float, ...]:
+        """Of as many sums that lie interleaved."""
+        rows = view(self.arrays.sums, count * block_count(n)).reshape(-1, count)
+        return tuple(float(total) for total in rows.sum(axis=0))
