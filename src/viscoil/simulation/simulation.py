@@ -88,9 +88,8 @@ class Simulation(Controls):
         self._inflow = Inflow(scene, self._channels, self._colliders)
         self.bodies = RigidBodies(self._colliders, spacing, scene.simulation.report_forces)
         self._walls = self._make_walls(self.bodies.arrays, len(self.bodies.slots))
-        setting = Setting(
-            spacing, self._solver.smoothing, scene.solver.support, scene, self._colliders
-        )
+        support = scene.solver.support
+        setting = Setting(spacing, self._solver.smoothing, support, scene, self._colliders)
         self._forces = make_forces(setting, self._clock)
         self._removal = Removal(scene)
         self._last_step = 0.0
