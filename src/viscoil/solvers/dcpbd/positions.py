@@ -99,7 +99,9 @@ def press(
 ):
     """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p).
 
-    Where stress damps what swings, they push at x⁰; else as `lateness` says, with y = x⁰ + Δt u*.
+    Where stress damps what swings, they push at x⁰; else as `lateness` says, with y = x⁰ + Δt u*. That of
+    firm particles leads nowhere: stress and pressure balance each other, and each alone would move them
+    by spacings.
     """
     measure_old_compression(
         n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
@@ -112,8 +114,8 @@ def press(
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
-        ahead = (1.0 - row_share(scale, stencil, i)) * scale.dt
-        unknowns.place[i] = near.position[i] + ahead * unknowns.velocity[i]
+        loose = 1.0 - qd.max(row_share(scale, stencil, i), stencil.firmness[i])
+        unknowns.place[i] = near.position[i] + loose * scale.dt * unknowns.velocity[i]
     apply_pressure_change(
         n, options.shifting, True, options.late, scale, near, walls, stencil, unknowns
     )

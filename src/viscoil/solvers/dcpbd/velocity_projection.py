@@ -10,8 +10,9 @@ from viscoil.solvers.linear.iterations import Loop
 
 # Where a body hardly moves, iterations go on to the tolerance of this share of a tolerated strain. Rates
 # that are left, r = tolerance · share · 0.05 √(g/d), may add up over a body of N layers to N d r/2: with
-# ten layers to 2.5e-5 √(g d), 0.01 mm/s at a spacing of 2 cm. With all of it fluids at rest crept at 0.2.
-STILLNESS = 0.1
+# ten layers to 5e-5 √(g d), 0.02 mm/s at a spacing of 2 cm. With all of it fluids at rest crept at 0.2;
+# with half of this they need half as many iterations more, and are no calmer.
+STILLNESS = 0.2
 
 
 @dataclass(frozen=True)
