@@ -18,14 +18,14 @@ def ball_in_syrup(
 ) -> Simulation:
     """A sticky ball in the middle of count² × layers particles of syrup, whose floor is at y = 0."""
     edge, depth = count * D, (layers or count) * D
-    middle = (0.0, 0.5 * depth, 0.0)
+    middle, size = (0.0, 0.5 * depth, 0.0), (edge, depth, edge)
     ball = {"shape": "sphere", "radius": RADIUS, "center": middle, "dynamic": True}
     scene = {
         "simulation": {"spacing": D, "duration": 9.0, **more.pop("simulation", {})},
         "solver": {"velocity_iterations": 60, **more.pop("solver", {})},
         "materials": {"syrup": {"density": 1000.0, "viscosity": 50.0}},
         "fluids": [
-            {"material": "syrup", "shape": "box", "center": middle, "size": (edge, depth, edge), "relax": True}
+            {"material": "syrup", "shape": "box", "center": middle, "size": size, "relax": True}
         ],
         "colliders": [{"contact": "sticky", **ball, **more}, *walls],
     }  # fmt: skip
@@ -70,9 +70,9 @@ def test_conjugate_gradients_see_one_symmetric_system() -> None:
 def test_a_ball_does_not_get_stuck_in_syrup() -> None:
     """After 0.35 s, on its way by two spacings, it is nearly as fast as after 0.1 s.
 
-    Nothing but viscosity holds it, and the bottom is farther away than the sides and not yet felt. When the
-    arrangement of particles resisted shear, in proportion to the pressure, a ball in a pipe had lost a
-    third by then.
+    Nothing but viscosity holds it, and the bottom is farther away than the sides and not yet felt. When
+    the arrangement of particles resisted shear, in proportion to the pressure, a ball in a pipe had
+    lost a third by then.
     """
     box = {"shape": "box", "container": True, "open": ["+y"], "contact": "slip"}
     size = {"center": (0.0, 20 * D, 0.0), "size": (14 * D, 40 * D, 14 * D)}
