@@ -75,7 +75,7 @@ def relieve(
         fit = tension[near.material[i]] == 0.0 and not _among_other_sizes(scale, near, i)
         if _beside_body(near, walls, i):
             pressure *= stencil.firmness[i]
-        if pressure > 0.0 and fit:
+        if pressure > 0.0 and fit and not _confined(near, walls, i):
             uneven = _deviator(_moment(scale, near, walls, i))
             norm = qd.sqrt(double_dot(uneven, uneven))
             unknowns.uneven[i] = pressure * qd.min(1.0, most / qd.max(norm, 1e-30)) * uneven
@@ -104,6 +104,19 @@ def _beside_body(near: ParticleArrays, walls: WallArrays, i: qd.i32):
     if qd.static(walls.coupled):
         if near.contact[i] >= 0:
             found = walls.contacts.body[near.contact[i]] != -1
+    return found
+
+
+@qd.func
+def _confined(near: ParticleArrays, walls: WallArrays, i: qd.i32):
+    """Whether particle i has images in walls on either side of it."""
+    found = False
+    if near.contact[i] >= 0:
+        c = near.contact[i]
+        for s in range(walls.contacts.mirrors[c]):
+            for t in range(s):
+                one = walls.contacts.mirror_normal[3 * c + s]
+                found = found or one.dot(walls.contacts.mirror_normal[3 * c + t]) < -0.5
     return found
 
 
