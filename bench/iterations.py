@@ -9,6 +9,7 @@ from viscoil.core import compute
 from viscoil.core.compute import write
 from viscoil.scene import Material
 from viscoil.solvers.dcpbd.position_projection import MARGIN
+from viscoil.solvers.linear.conjugate_gradients import Limits
 
 SIDE, SPACING, DT = 46, 0.02, 1 / 240
 ITERATIONS = 10  # between two starts from the same state
@@ -37,6 +38,7 @@ def velocity_iterations(body: Body) -> Timing:
     project = body.solver._project_velocities
     start = np.random.default_rng(1).normal(0.0, 0.1, (c.n, 3))
     residual = 0.0
+    limits = Limits(enough=0.0, tolerable=0.0, usual=ITERATIONS, most=ITERATIONS)
 
     def restart() -> None:
         nonlocal residual
@@ -46,7 +48,7 @@ def velocity_iterations(body: Body) -> Timing:
         residual = project._start(c)
 
     def iterate() -> None:
-        used, _ = project._conjugate_gradients(c, ITERATIONS, residual, 0.0)
+        used, _ = project._conjugate_gradients(c, residual, limits)
         assert used == ITERATIONS
 
     return timed(iterate, REPETITIONS, before=restart)

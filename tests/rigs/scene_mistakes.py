@@ -160,7 +160,7 @@ CASES = {
         "[[fluids]]",
         "[solver]\nvelocity_iterations = 2.5\n[[fluids]]",
         "my.toml:10: solver.velocity_iterations is 2.5 but must be a whole number "
-        "(most iterations of the velocity projection per step)",
+        "(iterations of the velocity projection per step that are spent on velocity_tolerance)",
     ),
     "both duration and frames": (
         "duration = 1.0",

@@ -23,6 +23,10 @@ class Figure:
     """A step with more than this has gone wrong; one that is no number always has."""
     doubtful: float = math.inf
     """A step with more than this, after one with less, is tried with half its length first."""
+    aim: float = math.inf
+    """What a step should not exceed. A run says at its end in how many it did, and by how much."""
+    remedy: str = ""
+    """What to do about that."""
     whole: bool = False
     """Whether it counts something, so that its axis has whole numbers."""
     progress: str | None = None

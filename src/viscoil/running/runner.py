@@ -15,6 +15,7 @@ from viscoil.core.errors import DivergedError, RunError, Stopped, ViscoilError
 from viscoil.core.figures import Figure, to_record, trouble
 from viscoil.running import disk
 from viscoil.running.compiling.counting import told_of
+from viscoil.running.hindsight import Hindsight
 from viscoil.running.outputs import check_outputs
 from viscoil.running.recording import CheckpointPlan, Recorder
 from viscoil.running.resume import Start, find_start
@@ -183,10 +184,10 @@ def _prepare(folder: RunFolder, simulation: Simulation, overwrite: bool) -> None
 
 def _simulate(simulation: Simulation, frames: int, recorder: Recorder, quiet: bool) -> None:
     display = progress.choose(simulation.frame, frames, quiet, simulation.figures)
-    shortened: list[float] = []  # times of the steps that went wrong at first, s
+    hindsight = Hindsight(simulation.figures)
     with _closing(recorder, display), _stop_signals() as stopped, told_of(display.compiled):
-        _drive(simulation, frames, recorder, display, stopped, shortened)
-    _show([] if quiet else _shortened_note(shortened))
+        _drive(simulation, frames, recorder, display, stopped, hindsight)
+    _show([] if quiet else hindsight.notes())
 
 
 @contextmanager
@@ -226,14 +227,14 @@ def _drive(
     recorder: Recorder,
     display: progress.Progress,
     stopped: Callable[[], int | None],
-    shortened: list[float],
+    hindsight: Hindsight,
 ) -> None:
     """Step to the last frame, saving the state now and then and at the end."""
     if simulation.steps == 0:
         recorder.frame(simulation.snapshot())
     while simulation.frame < frames:
-        if _step(simulation, recorder, display).get("halvings"):
-            shortened.append(simulation.time)
+        stats = _step(simulation, recorder, display)
+        hindsight.take(simulation.time, stats)
         if (number := stopped()) is not None:
             recorder.checkpoint(simulation)
             raise Stopped(_stopped_text(simulation, frames), 128 + number)
@@ -260,17 +261,6 @@ def _step(
         recorder.frame(simulation.snapshot())
     display.step(simulation.frame, stats)
     return stats
-
-
-def _shortened_note(times: Sequence[float]) -> list[str]:
-    """A sentence if steps had to be taken again, shorter."""
-    if not times:
-        return []
-    return [
-        f"{progress.counted(len(times), 'step')} went wrong at first and were taken again with half the "
-        f"length or less, the first at {times[0]:.4g} s: look there whether all is well, or make "
-        "simulation.max_time_step shorter"
-    ]
 
 
 def _check_figures(simulation: Simulation, stats: Mapping[str, Any]) -> None:

@@ -153,8 +153,13 @@ class _Team:
     def __exit__(self, *error: object) -> None:
         for process in self._processes:
             process.kill()
-        for process in self._processes:
+        for process, thread in zip(self._processes, self._threads, strict=True):
             process.wait()
+            thread.join()  # its process has ended, and so has all that it could wait for
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
 
     def reports(self) -> Iterator[str]:
         """MISSING and DONE of all processes, until the last has ended."""

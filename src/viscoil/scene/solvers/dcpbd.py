@@ -1,10 +1,10 @@
 """Settings of DC-PBD."""
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from viscoil.scene._base import NonNegative, Positive, Problem, Switch, Whole
 from viscoil.scene.solvers.base import SolverSettings
@@ -30,9 +30,14 @@ class DcpbdSettings(SolverSettings):
     velocity_solver: Literal["pcg", "jacobi"] = "pcg"
     """Preconditioned conjugate gradients, or the damped Jacobi iteration of the paper."""
     velocity_iterations: Annotated[Whole, Ge(0)] = 20
-    """Most iterations of the velocity projection per step."""
+    """Iterations of the velocity projection per step that are spent on velocity_tolerance."""
     velocity_tolerance: NonNegative = 1e-3
     """Relative residual at which conjugate gradients stop; 0 never stops early."""
+    max_velocity_iterations: Annotated[Whole, Ge(0)] = 200
+    """Most iterations of the velocity projection per step, spent where more than max_velocity_residual
+    is left; where velocity_iterations is given, that unless this is given too."""
+    max_velocity_residual: NonNegative = 1e-2
+    """Relative residual that may be left after velocity_iterations."""
     position_iterations: Annotated[Whole, Ge(0)] = 4
     """Least iterations of the position projection per step."""
     max_position_iterations: Annotated[Whole, Ge(0)] = Field(
@@ -50,8 +55,19 @@ class DcpbdSettings(SolverSettings):
     conformation_update: Literal["convected", "implicit"] = "convected"
     """How the stored conformation follows the flow; implicit is equation 6 of the paper."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _count_as_given(cls, data: Any) -> Any:
+        """Who asks for a number of velocity iterations gets no more than that."""
+        if isinstance(data, Mapping) and isinstance(data.get("velocity_iterations"), int):
+            return {"max_velocity_iterations": data["velocity_iterations"], **data}
+        return data
+
     def _problems(self) -> Iterator[Problem]:
         yield from super()._problems()
+        if self.max_velocity_iterations < self.velocity_iterations:
+            text = f"must be at least velocity_iterations ({self.velocity_iterations})"
+            yield ("max_velocity_iterations",), text, self.max_velocity_iterations
         if self.max_position_iterations < self.position_iterations:
             text = f"must be at least position_iterations ({self.position_iterations})"
             value = self.max_position_iterations

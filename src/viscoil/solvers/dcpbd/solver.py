@@ -126,9 +126,13 @@ class DCPBD(Solver):
         ),
         Figure("position_iterations", "position", panel="iterations"),
         Figure("outran_neighbors", "particles that outran their pairs"),
-        Figure("conformation_residual", "relative residual of the velocity projection"),
+        Figure(
+            "conformation_residual", "residual of the velocity projection", panel="residual",
+            axis="relative residual", logarithmic=True, aim=0.01,
+            remedy="give more solver.max_velocity_iterations, or take shorter steps",
+        ),
     )  # fmt: skip
-    advice: ClassVar[str] = "more solver.velocity_iterations"
+    advice: ClassVar[str] = "more solver.max_velocity_iterations"
 
     def __init__(
         self, settings: DcpbdSettings, spacing: float, neighbors: Neighbors, clock: PhaseClock

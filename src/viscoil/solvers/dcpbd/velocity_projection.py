@@ -6,6 +6,7 @@ from viscoil.scene import DcpbdSettings
 from viscoil.solvers.dcpbd import acting_stress, pressure_rows, velocity_system
 from viscoil.solvers.dcpbd.context import StepContext
 from viscoil.solvers.dcpbd.tolerances import tolerated_strain
+from viscoil.solvers.linear.conjugate_gradients import Limits
 from viscoil.solvers.linear.iterations import Loop
 
 # Where a body hardly moves, iterations go on to the tolerance of this share of a tolerated strain. Rates
@@ -30,6 +31,12 @@ class VelocityProjection:
     def __init__(self, settings: DcpbdSettings) -> None:
         self.settings = settings
         self._loop = Loop()
+        self._limits = Limits(
+            enough=0.0,
+            tolerable=0.0,
+            usual=settings.velocity_iterations,
+            most=settings.max_velocity_iterations,
+        )
 
     def __call__(self, c: StepContext) -> Convergence:
         """u ← u** and σ from u*.
@@ -40,11 +47,10 @@ class VelocityProjection:
             return self._contacts_alone(c)
         acting_stress.keep_free_velocities(c.n, c.unknowns)
         self._loop.reserve(c.n)
-        budget = self.settings.velocity_iterations
         size, tolerated = self._warm_start(c)
         self._let_stress_act(c)
         residual = self._start(c)
-        used, residual = self._iterate(c, budget, residual, size + STILLNESS**2 * tolerated)
+        used, residual = self._iterate(c, residual, size, tolerated)
         if c.view.walls.arrays.coupled:
             pressure_rows.tell_walls(
                 c.n, c.view.scale, c.view.near, c.view.walls.arrays, c.stencil, c.unknowns
@@ -94,22 +100,21 @@ class VelocityProjection:
         return self._loop.total(c.n)
 
     def _iterate(
-        self, c: StepContext, budget: int, residual: float, reference: float
+        self, c: StepContext, residual: float, size: float, tolerated: float
     ) -> tuple[int, float]:
-        if self.settings.velocity_solver == "jacobi":
-            return self._jacobi(c, budget)
-        return self._conjugate_gradients(c, budget, residual, reference)
+        """Iterations and what they leave of r·z, for a right side of this size and what is tolerated."""
+        wanted, limits = self.settings, self._limits
+        if wanted.velocity_solver == "jacobi":
+            return self._jacobi(c, wanted.velocity_iterations)
+        limits.enough = wanted.velocity_tolerance**2 * (size + STILLNESS**2 * tolerated)
+        limits.tolerable = wanted.max_velocity_residual**2 * (size + tolerated)
+        return self._conjugate_gradients(c, residual, limits)
 
-    def _conjugate_gradients(
-        self, c: StepContext, budget: int, rz: float, reference: float
-    ) -> tuple[int, float]:
-        enough = self.settings.velocity_tolerance**2 * reference
-        if budget == 0 or rz <= enough:
+    def _conjugate_gradients(self, c: StepContext, rz: float, limits: Limits) -> tuple[int, float]:
+        if limits.most == 0 or rz <= limits.enough:
             return 0, rz
         self._loop.start({0: rz})
-        velocity_system.conjugate_gradients(
-            self._loop.go, c.n, budget, enough, c.system, self._loop.arrays
-        )
+        velocity_system.conjugate_gradients(self._loop.go, c.n, limits, c.system, self._loop.arrays)
         return self._loop.iterations, self._loop.number(0)
 
     def _jacobi(self, c: StepContext, budget: int) -> tuple[int, float]:

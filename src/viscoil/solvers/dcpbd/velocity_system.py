@@ -34,7 +34,7 @@ from viscoil.solvers.dcpbd.no_slip import link_force
 from viscoil.solvers.dcpbd.operators import differences, set_traction, stress_force
 from viscoil.solvers.dcpbd.separate_bodies import row_share
 from viscoil.solvers.dcpbd.stress_table import StressTable
-from viscoil.solvers.linear.conjugate_gradients import conjugate_gradient_step, sum_terms
+from viscoil.solvers.linear.conjugate_gradients import Limits, conjugate_gradient_step, sum_terms
 from viscoil.solvers.linear.iterations import LoopArrays
 from viscoil.walls.arrays import WallArrays
 from viscoil.walls.body_loads import body_load, squeezed_by_body
@@ -341,14 +341,12 @@ _step = conjugate_gradient_step(System)
 
 
 @qd.kernel(fastcache=True, graph=True)
-def conjugate_gradients(
-    go: Flag, n: qd.i32, most: qd.i32, enough: qd.f64, s: System, loop: LoopArrays
-):
-    """Iterates until r·z ≤ `enough` or `most` iterations are used; goes on from r·z in number 0."""
+def conjugate_gradients(go: Flag, n: qd.i32, limits: Limits, s: System, loop: LoopArrays):
+    """Iterates until r·z is within the `limits`; goes on from r·z in number 0."""
     while qd.graph.do_while(go):
         _step(
             apply_operator, advance_rest, advance, preconditioned, residual_product, residual_along,
-            turn, go, n, most, enough, s, s.unknowns.term, s.unknowns.compression, loop,
+            turn, go, n, limits, s, s.unknowns.term, s.unknowns.compression, loop,
         )  # fmt: skip
 
 

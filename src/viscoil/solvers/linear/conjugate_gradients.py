@@ -15,6 +15,7 @@ p = z with r·p) is the caller's, as are preconditioners that are solves themsel
 An iteration is three loops over the elements, and two single threads that add up what these leave.
 """
 
+import dataclasses
 from typing import Any
 
 import quadrants as qd
@@ -22,6 +23,16 @@ import quadrants as qd
 from viscoil.core.compute import Doubles, Flag, Floats, on_cpu
 from viscoil.core.reductions import block_begin, block_end, blocks
 from viscoil.solvers.linear.iterations import LoopArrays
+
+
+@dataclasses.dataclass
+class Limits:
+    """A solve ends with r·z ≤ `enough`, or `tolerable` after `usual` iterations, or after the `most`."""
+
+    enough: qd.f64
+    tolerable: qd.f64
+    usual: qd.i32
+    most: qd.i32
 
 
 def conjugate_gradient_step(system_type: Any) -> Any:
@@ -38,14 +49,13 @@ def conjugate_gradient_step(system_type: Any) -> Any:
         turn: qd.template(),
         go: Flag,
         n: qd.i32,
-        most: qd.i32,
-        enough: qd.f64,
+        limits: Limits,
         system: system_type,
         term: Floats,
         overlap: Floats,
         loop: LoopArrays,
     ):
-        """The loop ends when r·z ≤ `enough` or `most` iterations are used; number 0 is r·z.
+        """The loop ends when r·z is within the `limits`; number 0 is r·z.
 
         `overlap` starts with what each element adds to r·p.
         `apply(n, system, loop)` leaves A p, in `term` what each element adds to p·A p, and in number 4
@@ -67,7 +77,7 @@ def conjugate_gradient_step(system_type: Any) -> Any:
             advance(system, length, i)
             term[i] = product(system, precondition(system, i), i)
             overlap[i] = product(system, before, i)
-        _go_on_or_stop(go, n, most, enough, term, overlap, loop)
+        _go_on_or_stop(go, n, limits, term, overlap, loop)
         for i in range(n):
             turn(system, precondition(system, i), qd.cast(loop.numbers[3], qd.f32), i)
             overlap[i] = along(system, i)
@@ -92,8 +102,7 @@ def _set_length(n: qd.i32, term: Floats, overlap: Floats, loop: LoopArrays):
 def _go_on_or_stop(
     go: Flag,
     n: qd.i32,
-    most: qd.i32,
-    enough: qd.f64,
+    limits: Limits,
     term: Floats,
     overlap: Floats,
     loop: LoopArrays,
@@ -106,7 +115,8 @@ def _go_on_or_stop(
         loop.numbers[3] = qd.max((product - common) / qd.max(loop.numbers[0], 1e-300), 0.0)
         loop.numbers[0] = product
         loop.used[0] = loop.used[0] + 1
-        if loop.used[0] >= most or product <= enough:
+        tolerable = loop.used[0] >= limits.usual and product <= limits.tolerable
+        if loop.used[0] >= limits.most or product <= limits.enough or tolerable:
             go[None] = 0
 
 
