@@ -1,10 +1,10 @@
 """Settings of DC-PBD."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from viscoil.scene._base import NonNegative, Positive, Problem, Switch, Whole
 from viscoil.scene.solvers.base import SolverSettings
@@ -33,9 +33,11 @@ class DcpbdSettings(SolverSettings):
     """Iterations of the velocity projection per step that are spent on velocity_tolerance."""
     velocity_tolerance: NonNegative = 1e-3
     """Relative residual at which conjugate gradients stop; 0 never stops early."""
-    max_velocity_iterations: Annotated[Whole, Ge(0)] = 200
+    max_velocity_iterations: Annotated[Whole, Ge(0)] = Field(
+        default_factory=lambda data: data["velocity_iterations"]
+    )
     """Most iterations of the velocity projection per step, spent where more than max_velocity_residual
-    is left; where velocity_iterations is given, that unless this is given too."""
+    is left (velocity_iterations unless given)."""
     max_velocity_residual: NonNegative = 1e-2
     """Relative residual that may be left after velocity_iterations."""
     position_iterations: Annotated[Whole, Ge(0)] = 4
@@ -54,14 +56,6 @@ class DcpbdSettings(SolverSettings):
     """Relaxation β of the Jacobi iterations."""
     conformation_update: Literal["convected", "implicit"] = "convected"
     """How the stored conformation follows the flow; implicit is equation 6 of the paper."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _count_as_given(cls, data: Any) -> Any:
-        """Who asks for a number of velocity iterations gets no more than that."""
-        if isinstance(data, Mapping) and isinstance(data.get("velocity_iterations"), int):
-            return {"max_velocity_iterations": data["velocity_iterations"], **data}
-        return data
 
     def _problems(self) -> Iterator[Problem]:
         yield from super()._problems()

@@ -100,8 +100,8 @@ def press(
     """C⁰; p ← what is recalled of the last step's pressures; u* += Δt M⁻¹ f(p).
 
     Where stress damps what swings, they push at x⁰; else as `lateness` says, with y = x⁰ + Δt u*. That of
-    firm particles leads nowhere: stress and pressure balance each other, and each alone would move them
-    by spacings.
+    firm fluids leads nowhere: stress and pressure balance each other, and each alone would move particles
+    by spacings. Elastic solids have no such pressures.
     """
     measure_old_compression(
         n, options.shifting, options.undone, scale, near, walls, stencil, unknowns
@@ -114,8 +114,10 @@ def press(
         )  # fmt: skip
     for i in range(n):
         recall_pressure(options.recalled, options.kept, scale, near, walls, stencil, unknowns, i)
-        loose = 1.0 - qd.max(row_share(scale, stencil, i), stencil.firmness[i])
-        unknowns.place[i] = near.position[i] + loose * scale.dt * unknowns.velocity[i]
+        held = row_share(scale, stencil, i)
+        if materials.relaxation[near.material[i]] < 1.0:
+            held = qd.max(held, stencil.firmness[i])
+        unknowns.place[i] = near.position[i] + (1.0 - held) * scale.dt * unknowns.velocity[i]
     apply_pressure_change(
         n, options.shifting, True, options.late, scale, near, walls, stencil, unknowns
     )
