@@ -20,7 +20,8 @@ and their stresses. Firm elastic solids have none of it: their stress is in char
 particles whose moments are uneven at rest: those among others of another size, thin ones beside bodies
 that fluid moves, which are round where images take them for flat (a ball in water floated 7 % too deep;
 in syrup it sinks 14 % too slowly without), and those of fluids with a surface tension, whose pressure
-does not vanish at the surface.
+does not vanish at the surface. And none where walls are within reach on either side: in a sticky duct of
+three particles relief fed on itself, to a thousand times the energy that there was.
 
 Pressures answer to relief, and relief to the pressures of the step before, as impulses: a loop that no
 shorter step calms. Its gain is some two thirds of |dev M|, measured where a drop hits a corner. Shear
